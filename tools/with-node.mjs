@@ -1,0 +1,179 @@
+// Runs a script of this repository under a Node that can: `node tools/with-node.mjs tools/test.ts --only unit`.
+// Plain ESM for Node 18 and later, because it is what runs before the right Node is there. It finds or fetches a Node
+// that runs TypeScript sources, installs the locked dependencies when they changed, builds the keeper when it can,
+// and then becomes the script. All it says goes to stderr. `--stamp` alone accepts what `npm install` just installed.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const wantedMajor = '24';
+
+const say = (line) => process.stderr.write(`[orrery] ${line}\n`);
+
+/** Ends with the three lines every error of Orrery has: what failed, the rule, the fix. */
+function stop(what, rule, fix) {
+  process.stderr.write(`${what}\n${rule}\n${fix}\n`);
+  process.exit(1);
+}
+
+/** True for versions that run TypeScript sources without a flag (22.18, 23.6 and everything later). */
+export function runsTypeScript(version) {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  return major >= 24 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
+}
+
+/** The version a Node binary reports, or undefined when there is none or it does not start. */
+function versionOf(node) {
+  if (!existsSync(node)) return undefined;
+  const asked = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  return asked.status === 0 ? asked.stdout.trim() : undefined;
+}
+
+/** First executable file of that name on PATH. */
+function onPath(name) {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
+/** The npm that called us, else the one beside this Node, else the one on PATH: a JavaScript file, run under any Node. */
+function npmScript() {
+  const near = join(dirname(dirname(realpathSync(process.execPath))), 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  const pathNpm = onPath('npm');
+  for (const file of [process.env.npm_execpath, near, pathNpm && realpathSync(pathNpm)]) {
+    if (file && /npm-cli\.[cm]?js$/.test(file) && existsSync(file)) return file;
+  }
+  return stop('No npm was found.', 'The bootstrap installs the locked dependencies with npm 10 or later.', 'Install Node 24 from https://nodejs.org (npm comes with it), then run the command again.');
+}
+
+/** The caller's environment without what npm adds for its own script; npm_config_* and CA variables are the user's and stay. */
+function childEnvironment(node) {
+  const kept = Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)_/i.test(name));
+  const path = [dirname(node), join(root, 'node_modules', '.bin'), process.env.PATH].filter(Boolean).join(delimiter);
+  return { ...Object.fromEntries(kept), PATH: path };
+}
+
+/** Runs a step with its output on our stderr and no stdin; returns whether it ended with 0. */
+function step(command, args, options) {
+  const done = spawnSync(command, args, { stdio: ['ignore', 2, 2], ...options });
+  return done.status === 0;
+}
+
+/** A Node that runs our sources: this one, or the one kept in .tools/node24, fetched from the npm registry when absent. */
+function findNode() {
+  if (runsTypeScript(process.version)) return { node: process.execPath, version: process.version };
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const folder = join(root, '.tools', 'node24');
+  const node = join(folder, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  const present = versionOf(node);
+  if (present && runsTypeScript(present)) return { node, version: present };
+  say(`this is Node ${process.version}; fetching Node ${wantedMajor} into .tools/node24 (about 190 MB on disk, once) ...`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name: 'orrery-node', private: true })}\n`);
+  const args = [npmScript(), 'install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${wantedMajor}`];
+  const began = Date.now();
+  const fetched = step(process.execPath, args, { cwd: folder, env: childEnvironment(process.execPath) });
+  const version = fetched ? versionOf(node) : undefined;
+  if (!version || !runsTypeScript(version)) {
+    stop(`Node ${wantedMajor} could not be fetched as ${name} from the npm registry.`, `Orrery runs on Node 22.18 or later; this is ${process.version}.`, 'Install Node 24 from https://nodejs.org, then run the command again.');
+  }
+  say(`Node ${version} is ready (${seconds(began)})`);
+  return { node, version };
+}
+
+const seconds = (began) => `${((Date.now() - began) / 1000).toFixed(1)} s`;
+
+/** What node_modules was installed from; another value means it must be installed again. */
+function dependencyStamp(version) {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  return hash.update(`\n${version} ${process.platform} ${process.arch}`).digest('hex');
+}
+
+const stampFile = join(root, 'node_modules', '.orrery-stamp');
+
+function readStamp(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function installDependencies({ node, version }) {
+  const stamp = dependencyStamp(version);
+  if (readStamp(stampFile) === stamp) return;
+  say('installing the locked dependencies (npm ci) ...');
+  const began = Date.now();
+  // Scripts stay off even when the user's own configuration turns them on: better-sqlite3 would start a compiler.
+  const ok = step(node, [npmScript(), 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: root, env: childEnvironment(node) });
+  if (!ok) stop('npm ci failed; its reason is above.', 'The dependencies are exactly those of package-lock.json.', 'Check the network and the registry setting (npm config get registry), then run the command again.');
+  writeFileSync(stampFile, stamp);
+  say(`dependencies are ready (${seconds(began)})`);
+}
+
+/** Every file under native/ that is source: not what was built, nor the committed binaries. */
+function nativeSources(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'build' || entry.name === 'prebuilt' ? [] : nativeSources(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+/** Builds the keeper when its sources changed and a compiler is there; says when the committed binary is used instead. */
+function buildKeeper(node) {
+  const native = join(root, 'native');
+  const script = ['build.sh', 'build.mjs'].map((name) => join(native, name)).find((file) => existsSync(file));
+  if (!script) return;
+  const compiler = process.env.CC ?? ['cc', 'gcc', 'clang'].find((name) => onPath(name));
+  const prebuilt = join(native, 'prebuilt');
+  if (process.env.ORRERY_KEEPER === 'prebuilt' || !compiler) {
+    const why = compiler ? 'ORRERY_KEEPER=prebuilt' : 'no C compiler on PATH';
+    if (!existsSync(prebuilt)) stop(`The keeper cannot be built: ${why}.`, 'There is no committed keeper binary in native/prebuilt either.', 'Install a C compiler (Debian: apt-get install gcc libc6-dev), then run the command again.');
+    return say(`keeper: the committed binary of native/prebuilt (${why})`);
+  }
+  const hash = createHash('sha256').update(compiler);
+  for (const file of nativeSources(native).sort()) hash.update(`\n${relative(native, file)}\n`).update(readFileSync(file));
+  const stamp = hash.digest('hex');
+  const keeperStamp = join(native, 'build', '.orrery-stamp');
+  if (readStamp(keeperStamp) === stamp) return;
+  say(`keeper: building with ${compiler} ...`);
+  const began = Date.now();
+  const ok = step(script.endsWith('.mjs') ? node : 'sh', [script], { cwd: native, env: childEnvironment(node) });
+  if (!ok) stop('The keeper did not build; the compiler\'s reason is above.', 'With a compiler on PATH the keeper is built from native/.', 'Fix the compiler (Debian: apt-get install gcc libc6-dev), or set ORRERY_KEEPER=prebuilt to use the committed binary.');
+  mkdirSync(dirname(keeperStamp), { recursive: true });
+  writeFileSync(keeperStamp, stamp);
+  return say(`keeper: built (${seconds(began)})`);
+}
+
+/** Becomes the script: same stdio, signals passed on, its exit status is ours. */
+function become(node, args) {
+  const child = spawn(node, args, { stdio: 'inherit', env: childEnvironment(node) });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // A terminal sends SIGINT to the whole group, the script included; here it only must not end us first.
+  process.on('SIGINT', () => undefined);
+  child.on('error', (error) => stop(`${node} did not start: ${error.message}`, 'The script runs under the Node that was found.', 'Remove the .tools folder and run the command again.'));
+  child.on('exit', (code, signal) => {
+    if (signal) {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    } else process.exit(code ?? 1);
+  });
+}
+
+function main(args) {
+  if (args.length === 0) stop('No script was named.', 'with-node.mjs runs one script of this repository.', 'node tools/with-node.mjs tools/test.ts');
+  const found = findNode();
+  if (args[0] === '--stamp') return writeFileSync(stampFile, dependencyStamp(found.version));
+  installDependencies(found);
+  buildKeeper(found.node);
+  return become(found.node, args);
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) main(process.argv.slice(2));
