@@ -1,0 +1,173 @@
+// Glossary. A backend is a kind of place to run things; an environment is one open place (one checkout, hooks and agent
+// alike); a handle is one running program of it. Contract: execution.
+
+import type { GuaranteeReport, InputState, KeeperGuarantee, KeeperIdentity, LimitName, OutputChunk, OutputStream, PathAccess } from '../keeper/types.ts';
+
+/** One path an environment or a program of it may touch. */
+export type PathGrant = {
+  readonly path: string;
+  readonly access: PathAccess;
+  /** `home`: relative to where the agent keeps its state, resolved by the backend. */
+  readonly scope: 'absolute' | 'home';
+  /** `environment`: already there (/usr, /etc); `orrery`: must be brought (checkout, files). */
+  readonly provenance: 'environment' | 'orrery';
+  /** A missing required grant is an error; an optional one is skipped in silence. */
+  readonly required: boolean;
+};
+
+/** TCP ports inside the environment and hosts behind the egress proxy (`host`, `*.host`, optional `:port`). */
+export type PortGrant = { readonly connect: readonly number[]; readonly bind: readonly number[]; readonly egress: readonly string[] };
+
+/** Bounds of one program. */
+export type Limits = {
+  readonly wallMs: number;
+  readonly cpuSeconds?: number;
+  readonly memoryBytes?: number;
+  readonly processes?: number;
+  readonly diskBytes?: number;
+  readonly outputBytes: number;
+};
+
+/** One program to run in an environment. Names no mechanism. */
+export type RunSpec = {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absolute, inside the environment. */
+  readonly cwd: string;
+  /** Beside the environment's own grants, for this program alone. */
+  readonly grants: readonly PathGrant[];
+  /** Values. The backend adds HOME, TMPDIR and PATH of the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Names only: they mean what they mean where the program runs. */
+  readonly envPassthrough: readonly string[];
+  readonly stdio: 'piped' | 'stream' | 'pty';
+  readonly limits: Limits;
+  /** For people and logs: `validation.sh`, `claude turn 2`. */
+  readonly label: string;
+  /** Journal id: names the keeper's directory, so that a restarted node finds the run again. Unique per environment. */
+  readonly runId: string;
+};
+
+/** One script of the repository; the file is granted read-only and run by bash. */
+export type ScriptSpec = {
+  readonly path: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly grants: readonly PathGrant[];
+  readonly limits: Limits;
+  readonly label: string;
+  readonly runId: string;
+};
+
+/** How a program ended. */
+export type RunEnd = {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly limit: LimitName | null;
+  readonly reason: string | null;
+  readonly tookMs: number;
+  readonly userMs: number;
+  readonly systemMs: number;
+  readonly maxRssBytes: number;
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+};
+
+/** What an environment is opened with. */
+export type EnvironmentSpec = {
+  readonly id: string;
+  readonly taskId: string;
+  /** The checkout, folder or scratch directory; absolute, on this machine. */
+  readonly workdir: string;
+  /** Private home and temporary directory of this environment; made by the caller, live as long as it. */
+  readonly home: string;
+  readonly scratchpad: string;
+  readonly grants: readonly PathGrant[];
+  /** Inside writable grants, but read-only to programs where the backend can. */
+  readonly readOnly: readonly string[];
+  readonly ports: PortGrant;
+  readonly limits: Limits;
+  /** Guarantees without which nothing is started. */
+  readonly required: readonly KeeperGuarantee[];
+  /** Where the broker listens (Unix socket). */
+  readonly brokerSocket: string;
+  readonly project: string | null;
+  readonly image: string | null;
+};
+
+/** One running program. Nothing in it says "process on this machine". */
+export type Handle = {
+  readonly id: string;
+  readonly identity: KeeperIdentity | { readonly containerId: string } | { readonly podUid: string };
+  /** The program waits for this: call it after the identity is stored. */
+  go(): Promise<void>;
+  output(stream: OutputStream, fromOffset: number): AsyncIterable<OutputChunk>;
+  write(id: string, bytes: Uint8Array): Promise<InputState>;
+  closeInput(): Promise<void>;
+  inputState(id: string): Promise<InputState>;
+  resize(columns: number, rows: number): Promise<void>;
+  wait(): Promise<RunEnd>;
+  tryWait(): Promise<RunEnd | null>;
+  terminate(): Promise<void>;
+  /** Takes the whole tree; resolves when nothing of it is left. */
+  kill(): Promise<void>;
+  release(stream: OutputStream, offset: number): Promise<void>;
+  /** The end is recorded: the keeper may go and its directory is settled. */
+  finish(): Promise<void>;
+  /** Drops this view; the program goes on. */
+  detach(): void;
+};
+
+/** One open place. */
+export type Environment = {
+  readonly id: string;
+  readonly backend: string;
+  readonly guarantees: readonly GuaranteeReport[];
+  /** Address of the broker as seen from inside, for example `http://127.0.0.1:7777`. */
+  readonly brokerEndpoint: string;
+  /** Nothing a previous task installed is here. */
+  readonly freshEnvironment: boolean;
+  /** A conversation of an earlier task can be resumed here. */
+  readonly carriesAgentState: boolean;
+  /** Paths as seen from inside. */
+  readonly workdir: string;
+  readonly home: string;
+  readonly scratchpad: string;
+  start(spec: RunSpec): Promise<Handle>;
+  /** The handle of a run started earlier (by a node that died), or what is left of it. */
+  reattach(runId: string): Promise<Handle | null>;
+  /** Starts a script with bash; the caller drives the handle. */
+  startScript(spec: ScriptSpec): Promise<Handle>;
+  /** Carries a file of the node's disk in after opening; answers its path inside. 0600. */
+  provide(name: string, content: Uint8Array): Promise<string>;
+  /** What would really run, secrets masked. */
+  describe(spec: RunSpec): string;
+  stats(): Promise<{ readonly processes: number; readonly memoryBytes: number }>;
+  /** Ends every program of it and gives back what it holds. Idempotent. */
+  close(): Promise<void>;
+};
+
+/** A kind of place, configured. */
+export type Backend = {
+  readonly name: string;
+  readonly exposure: { readonly kind: 'loopback' } | { readonly kind: 'network'; readonly bind: string };
+  /** Guarantees as probed on this machine. */
+  guarantees(): Promise<readonly GuaranteeReport[]>;
+  /** What it cannot stop, in plain words. */
+  readonly cannotStop: readonly string[];
+  /** One line that says what is missing and how to get it, as an error; runs before the checkout and any token. */
+  preflight(required: readonly KeeperGuarantee[]): Promise<void>;
+  open(spec: EnvironmentSpec): Promise<Environment>;
+  /** An environment opened by a node that died, for re-attaching or closing. */
+  reopen(spec: EnvironmentSpec): Promise<Environment>;
+  /** Finds and settles what a dead node left and nobody names in `live` (environment ids). Answers what it ended. */
+  reclaim(live: readonly string[]): Promise<readonly string[]>;
+};
+
+/** Makes a backend from `execution.options.<name>`; a wrong key is an error that names it. */
+export type BackendFactory = {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  make(options: unknown): Backend;
+};

@@ -1,0 +1,103 @@
+// Glossary. A harness is an agent program and its adapter; the program's dialect stops in its folder. A launch is what
+// one turn needs to run; a translator turns the program's bytes into events. Contract: sessions, harness adapters.
+
+import type { ConversationBody } from '@orrery/protocol';
+
+/** Where an installed program is. */
+export type InstalledProgram = { readonly directory: string; readonly executable: string; readonly version: string; readonly node: string };
+
+/** What the adapter needs to know to prepare one turn. Paths are as seen from inside the environment. */
+export type TurnContext = {
+  readonly program: InstalledProgram | null;
+  readonly prompt: string;
+  /** The program's own conversation id of an earlier turn, or null for a new conversation. */
+  readonly conversation: string | null;
+  readonly model: string | null;
+  readonly effort: string | null;
+  readonly workdir: string;
+  readonly home: string;
+  readonly scratchpad: string;
+  /** Address of the broker inside, `http://127.0.0.1:PORT`; models are at `/models/<provider>`. */
+  readonly brokerEndpoint: string;
+  /** File with the run token, readable to the agent alone. */
+  readonly tokenFile: string;
+  readonly systemPrompt: string | null;
+  /** For the harness `command`. */
+  readonly command: readonly string[] | null;
+  readonly asRoot: boolean;
+};
+
+/** What one turn runs. */
+export type TurnLaunch = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Files below HOME to write before the start (relative path → content, 0600); no secrets in them. */
+  readonly homeFiles: Readonly<Record<string, string>>;
+  /** The prompt in the program's own form, written to stdin. */
+  readonly input: Uint8Array;
+  /** When stdin is closed: right after the input, or when the translator says the turn is settled. */
+  readonly closeInput: 'after-input' | 'when-settled';
+  /** Directories the program itself lives in, granted read and execute. */
+  readonly programPaths: readonly string[];
+};
+
+/** What a translator remembers between lines; stored with the offset, so that parsing restarts at any committed offset. */
+export type TranslatorState = Readonly<Record<string, unknown>>;
+
+export type TurnOutcome = Extract<ConversationBody, { kind: 'turn.ended' }>;
+
+/** The result of taking in bytes: whole lines only are consumed. */
+export type Translated = {
+  readonly events: readonly ConversationBody[];
+  /** Bytes consumed from the start of the stream, after this push. */
+  readonly offset: number;
+  readonly state: TranslatorState;
+  /** The program's conversation id, once known. */
+  readonly conversation: string | null;
+  /** The turn is over as far as the program says (stdin may be closed). */
+  readonly settled: boolean;
+  /** The program confirmed that it took the prompt. */
+  readonly accepted: boolean;
+};
+
+/** Turns one turn's stdout into events; never throws on what a program may send. */
+export type Translator = {
+  push(bytes: Uint8Array): Translated;
+  /** The program ended: the outcome, by structure first and exit code last. */
+  end(end: { readonly exitCode: number | null; readonly signal: string | null; readonly stderrTail: string }): { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome };
+};
+
+/** A capability table: shown as it is, never faked. */
+export type HarnessCapabilities = {
+  readonly process: 'per-turn' | 'stream';
+  readonly resume: boolean;
+  readonly toolGate: 'before' | 'after' | 'none';
+  readonly usage: boolean;
+  readonly systemPrompt: boolean;
+  readonly models: boolean;
+  readonly effort: boolean;
+};
+
+/** How the pinned program is installed below the data directory. */
+export type ProgramPin = {
+  readonly packages: readonly { readonly name: string; readonly version: string; readonly platforms: readonly string[] }[];
+  /** Path of the executable inside the install folder, by platform key (`linux-x64`). */
+  readonly executable: Readonly<Record<string, string>>;
+  readonly runsOnNode: boolean;
+  readonly version: string;
+};
+
+/** An adapter. */
+export type Harness = {
+  readonly id: string;
+  readonly summary: string;
+  readonly capabilities: HarnessCapabilities;
+  /** Provider of the model gateway it calls, null when it calls no model. */
+  readonly provider: string | null;
+  readonly defaultModel: string | null;
+  readonly pin: ProgramPin | null;
+  launch(context: TurnContext): TurnLaunch;
+  /** A translator for one turn, continuing at a committed offset and state (0 and {} for a new one). */
+  translator(from: { readonly offset: number; readonly state: TranslatorState }): Translator;
+};

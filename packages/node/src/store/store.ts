@@ -1,0 +1,33 @@
+// Glossary. The store keeps every durable fact of the node. A transaction is opened by the use case that starts it and
+// passed down; each slice writes its own tables in it. The event table is append-only and is the outbox.
+
+import type { EventBody, OrreryEvent } from '@orrery/protocol';
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** An event to append. `taskId` null: a node-wide event without a `sequence`. */
+export type NewEvent = { readonly taskId: string | null; readonly turn: number | null; readonly body: EventBody };
+
+/** A running transaction. Only SQL may be awaited inside: the writer is shared. */
+export type Tx = {
+  readonly db: Kysely<Tables>;
+  /** Appends in this transaction; answers the events with `seq` and `sequence`. */
+  append(events: readonly NewEvent[]): Promise<readonly OrreryEvent[]>;
+};
+
+/** Everything durable. One per data directory. */
+export type Store = {
+  /** Reads only; a consistent view of what is committed. */
+  readonly read: Kysely<Tables>;
+  /** Runs `job` in one durable transaction (group commit with others that wait). Rejects and rolls back alone when the job throws. */
+  transaction<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Appends events durably, many callers per commit; the fast path for output and conversation events. */
+  append(events: readonly NewEvent[]): Promise<readonly OrreryEvent[]>;
+  /** The newest committed node `seq`. */
+  seq(): number;
+  events(query: { readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
+  taskEvents(query: { readonly taskId: string; readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
+  /** Called after each commit that appended events, with those events in order. Never called from inside a transaction. */
+  subscribe(listener: (events: readonly OrreryEvent[]) => void): () => void;
+  close(): Promise<void>;
+};

@@ -1,0 +1,144 @@
+import type { Generated } from 'kysely';
+
+// One interface per table, as the numbered files in migrations/ make them. Each slice writes only its own. Instants are
+// milliseconds since 1970; JSON columns are text.
+
+export type Tables = {
+  event: EventTable;
+  task: TaskTable;
+  attempt: AttemptTable;
+  stage: StageTable;
+  queue_entry: QueueEntryTable;
+  queue_state: QueueStateTable;
+  project: ProjectTable;
+  environment: EnvironmentTable;
+  run: RunTable;
+  checkout: CheckoutTable;
+  salvage: SalvageTable;
+  token: TokenTable;
+  run_token: RunTokenTable;
+  model_call: ModelCallTable;
+  audit: AuditTable;
+  node_state: NodeStateTable;
+};
+
+export type EventTable = { seq: Generated<number>; at: number; task_key: number | null; sequence: number | null; turn: number | null; kind: string; body: string };
+export type TaskTable = {
+  key: Generated<number>;
+  id: string;
+  request_id: string;
+  intent_hash: string;
+  intent: string;
+  state: string;
+  waiting_for: string | null;
+  verdict: string | null;
+  cause: string | null;
+  reason: string | null;
+  project_id: string | null;
+  harness: string;
+  model: string | null;
+  backend: string;
+  continues: string | null;
+  cancel_requested: number;
+  result: string | null;
+  applied_at: number | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+};
+export type AttemptTable = {
+  id: string;
+  task_id: string;
+  number: number;
+  environment_id: string | null;
+  backend: string;
+  conversation: string | null;
+  guarantees: string;
+  /** Progress of the conductor: which stage, which round, translator state. */
+  progress: string;
+  verdict: string | null;
+  cause: string | null;
+  reason: string | null;
+  started_at: number;
+  ended_at: number | null;
+};
+export type StageTable = {
+  attempt_id: string;
+  name: string;
+  round: number;
+  state: string;
+  run_id: string | null;
+  exit_code: number | null;
+  note: string | null;
+  output: string | null;
+  started_at: number;
+  ended_at: number | null;
+};
+export type QueueEntryTable = { task_id: string; priority: number; not_before: number; lease_owner: string | null; lease_until: number | null; fence: number; enqueued_at: number; position: Generated<number> };
+export type QueueStateTable = { key: string; value: string };
+export type ProjectTable = {
+  id: string;
+  name: string;
+  source: string;
+  kind: string;
+  mirror: string;
+  default_branch: string | null;
+  head_sha: string | null;
+  notes: string;
+  hooks: string;
+  removed_at: number | null;
+  created_at: number;
+};
+/** One open place; `spec` is the EnvironmentSpec it was opened with. */
+export type EnvironmentTable = { id: string; task_id: string; backend: string; spec: string; state: string; opened_at: number; closed_at: number | null };
+/** One program run: the journal that makes a restarted node find it again. */
+export type RunTable = {
+  id: string;
+  environment_id: string;
+  label: string;
+  identity: string | null;
+  state: string;
+  /** Committed parse position of stdout and stderr. */
+  stdout_offset: number;
+  stderr_offset: number;
+  translator: string;
+  input_id: string | null;
+  end: string | null;
+  started_at: number;
+  ended_at: number | null;
+};
+/** A directory the node made: device and inode, so that nothing else is ever deleted. */
+export type CheckoutTable = {
+  id: string;
+  project_id: string | null;
+  path: string;
+  device: number | null;
+  inode: number | null;
+  kind: string;
+  state: string;
+  task_id: string | null;
+  base_sha: string | null;
+  created_at: number;
+  used_at: number;
+};
+export type SalvageTable = { id: string; project_id: string; task_id: string | null; ref: string; sha: string; reason: string; files: number; created_at: number };
+export type TokenTable = { id: string; name: string; scope: string; hash: string; created_at: number; last_used_at: number | null; expires_at: number | null };
+/** A broker token of one environment: `kind` is run (models) or egress. */
+export type RunTokenTable = { id: string; environment_id: string; task_id: string; kind: string; hash: string; grants: string; created_at: number; ended_at: number | null };
+export type ModelCallTable = {
+  id: Generated<number>;
+  task_id: string;
+  environment_id: string;
+  provider: string;
+  model: string;
+  status: number;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+  cost_usd: number | null;
+  started_at: number;
+  ended_at: number;
+};
+export type AuditTable = { id: Generated<number>; at: number; actor: string; action: string; subject: string; outcome: string; detail: string };
+export type NodeStateTable = { key: string; value: string };

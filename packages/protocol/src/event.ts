@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { instant } from './scalars.ts';
+import { stageName, taskState, verdict } from './task.ts';
+import { usageTotals } from './usage.ts';
+
+// What a harness tells of its program, in one vocabulary (contracts/sessions.md).
+
+/** Kinds of a conversation's events. `row` names the transcript row; a later event with the same row is a revision. */
+export const conversationBody = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('user'), text: z.string() }),
+  z.object({ kind: z.literal('turn.started'), conversation: z.string().nullable(), model: z.string().nullable() }),
+  z.object({ kind: z.literal('text'), row: z.string(), text: z.string() }),
+  z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string() }),
+  z.object({ kind: z.literal('tool.call'), row: z.string(), tool: z.string(), input: z.string() }),
+  z.object({ kind: z.literal('tool.result'), row: z.string(), tool: z.string().nullable(), output: z.string(), outputBytes: z.int(), failed: z.boolean() }),
+  z.object({ kind: z.literal('usage'), inputTokens: z.int(), outputTokens: z.int(), cachedTokens: z.int() }),
+  z.object({ kind: z.literal('notice'), level: z.enum(['info', 'warning', 'error']), text: z.string() }),
+  z.object({
+    kind: z.literal('turn.ended'),
+    outcome: z.enum(['success', 'error', 'cancelled', 'interrupted', 'limit', 'budget', 'uncertain']),
+    /** Told apart by structure: which failure it was. */
+    failure: z.enum(['auth', 'overloaded', 'rate_limit', 'usage_limit', 'context', 'billing', 'network', 'timeout', 'program', 'protocol']).nullable(),
+    message: z.string().nullable(),
+    /** When a usage limit ends, if the program or the provider said so. */
+    resetsAt: instant.nullable(),
+  }),
+]);
+export type ConversationBody = z.output<typeof conversationBody>;
+
+/** Kinds of a task's own events. */
+export const taskBody = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('task.created') }),
+  z.object({ kind: z.literal('task.state'), state: taskState, waitingFor: z.string().nullable() }),
+  z.object({ kind: z.literal('attempt.started'), attempt: z.int(), backend: z.string() }),
+  z.object({ kind: z.literal('stage.started'), attempt: z.int(), stage: stageName, round: z.int() }),
+  z.object({ kind: z.literal('stage.output'), attempt: z.int(), stage: stageName, round: z.int(), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({
+    kind: z.literal('stage.ended'),
+    attempt: z.int(),
+    stage: stageName,
+    round: z.int(),
+    state: z.enum(['passed', 'failed', 'skipped', 'timeout', 'interrupted']),
+    exitCode: z.int().nullable(),
+    note: z.string().nullable(),
+    tookMs: z.int(),
+  }),
+  z.object({ kind: z.literal('attempt.ended'), attempt: z.int(), verdict, cause: z.string().nullable(), reason: z.string().nullable() }),
+  z.object({
+    kind: z.literal('task.ended'),
+    verdict,
+    cause: z.string().nullable(),
+    reason: z.string().nullable(),
+    filesChanged: z.int(),
+    usage: usageTotals,
+  }),
+  z.object({ kind: z.literal('task.applied'), branch: z.string().nullable(), headSha: z.string() }),
+]);
+export type TaskBody = z.output<typeof taskBody>;
+
+/** Kinds of node-wide events that belong to no task. */
+export const nodeBody = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('node.started'), version: z.string() }),
+  z.object({ kind: z.literal('node.stopping') }),
+  z.object({ kind: z.literal('node.recovered'), tasks: z.int(), reattached: z.int(), interrupted: z.int(), tookMs: z.int() }),
+  z.object({ kind: z.literal('project.added'), projectId: z.string() }),
+  z.object({ kind: z.literal('project.changed'), projectId: z.string() }),
+  z.object({ kind: z.literal('project.removed'), projectId: z.string() }),
+  z.object({ kind: z.literal('queue.paused') }),
+  z.object({ kind: z.literal('queue.resumed') }),
+  z.object({ kind: z.literal('salvage.saved'), projectId: z.string(), ref: z.string(), taskId: z.string().nullable() }),
+]);
+export type NodeBody = z.output<typeof nodeBody>;
+
+export type EventBody = ConversationBody | TaskBody | NodeBody;
+export const eventBody = z.union([conversationBody, taskBody, nodeBody]);
+
+/** One event. `seq` counts the node's events; `sequence` the events of one task, contiguous from 1. */
+export const event = z.object({
+  seq: z.int(),
+  at: instant,
+  taskId: z.string().nullable(),
+  sequence: z.int().nullable(),
+  turn: z.int().nullable(),
+  body: eventBody,
+});
+export type OrreryEvent = z.output<typeof event>;

@@ -1,0 +1,54 @@
+export { apiVersion, envelopeVersion, version } from './version.ts';
+export { closest, errorCatalogue, fromErrorBody, OrreryError, toOrreryError, type ErrorBody, type ErrorCode, type ErrorKind, type ErrorParts } from './errors.ts';
+export { idPrefixes, isId, makeId, type IdKind } from './ids.ts';
+export { durationMs, instant, pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
+export { modelUsage, usageTotals, type ModelUsage, type UsageTotals } from './usage.ts';
+export {
+  attempt,
+  failureCause,
+  stage,
+  stageName,
+  task,
+  taskApplied,
+  taskApply,
+  taskCreate,
+  taskDiff,
+  taskLimits,
+  taskOrigin,
+  taskResult,
+  taskState,
+  taskStates,
+  validationOutcome,
+  verdict,
+  type Attempt,
+  type Stage,
+  type StageName,
+  type Task,
+  type TaskApplied,
+  type TaskCreate,
+  type TaskDiff,
+  type TaskIntent,
+  type TaskLimits,
+  type TaskResult,
+  type TaskState,
+  type Verdict,
+} from './task.ts';
+export { conversationBody, event, eventBody, nodeBody, taskBody, type ConversationBody, type EventBody, type NodeBody, type OrreryEvent, type TaskBody } from './event.ts';
+export { project, projectAdd, projectSet, type Project } from './project.ts';
+export {
+  backendView,
+  capabilities,
+  configExplained,
+  doctorLine,
+  doctorReport,
+  harnessInstalled,
+  harnessView,
+  nodeFacts,
+  type BackendView,
+  type DoctorReport,
+  type HarnessView,
+  type NodeFacts,
+} from './node.ts';
+export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
+export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';
+export { operations, streamHello, streamPaths, type AnswerOf, type BodyOf, type Operation, type OperationName, type ParamsOf, type QueryOf } from './http.ts';

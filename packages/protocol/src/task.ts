@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { durationMs, instant, requestId, usd } from './scalars.ts';
+import { usageTotals } from './usage.ts';
+
+/** States of a task. `limit` and `interrupted` may become `queued` again (same task, next attempt). */
+export const taskStates = ['queued', 'waiting', 'running', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'] as const;
+export const taskState = z.enum(taskStates);
+export type TaskState = z.output<typeof taskState>;
+
+/** How a task ended. */
+export const verdict = z.enum(['accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted']);
+export type Verdict = z.output<typeof verdict>;
+
+/** Stages of an attempt, in order; `drive` and `validate` may repeat. */
+export const stageName = z.enum(['prepare', 'open', 'init', 'before', 'drive', 'validate', 'after', 'settle']);
+export type StageName = z.output<typeof stageName>;
+
+/** How long each part may take, and how large it may grow. Absent: the node's default. */
+export const taskLimits = z.strictObject({
+  /** The whole attempt. */
+  wallMs: durationMs.min(1).optional(),
+  /** Each hook. */
+  hookMs: durationMs.min(1).optional(),
+  /** One turn of the agent. */
+  turnMs: durationMs.min(1).optional(),
+  cpuSeconds: z.int().min(1).optional(),
+  memoryBytes: z.int().min(1_048_576).optional(),
+  processes: z.int().min(1).optional(),
+  outputBytes: z.int().min(1024).optional(),
+});
+export type TaskLimits = z.output<typeof taskLimits>;
+
+/** Where a task came from. */
+export const taskOrigin = z.strictObject({ kind: z.enum(['cli', 'api', 'demo', 'retry']), by: z.string().max(200) });
+
+/** What a client sends to make a task. */
+export const taskCreate = z.strictObject({
+  prompt: z.string().min(1).max(4_000_000),
+  /** Id, name or path of a project; null runs in a scratch folder. */
+  project: z.string().max(4096).nullable().default(null),
+  harness: z.string().max(100).optional(),
+  model: z.string().max(200).optional(),
+  effort: z.string().max(50).optional(),
+  /** The program to run, for the harness `command`. */
+  command: z.array(z.string().max(131_072)).min(1).max(256).optional(),
+  backend: z.string().max(100).optional(),
+  /** Branch, tag or commit to begin at; default: what the repository has checked out. */
+  base: z.string().min(1).max(500).optional(),
+  /** Name of the result branch on apply; default `orrery/<task>`. */
+  branch: z.string().min(1).max(200).optional(),
+  readOnly: z.boolean().default(false),
+  priority: z.int().min(0).max(100).default(10),
+  maxRetries: z.int().min(0).max(20).optional(),
+  budgetUsd: usd.optional(),
+  limits: taskLimits.optional(),
+  /** Hosts beside the project's own list; only narrower than the operator allows. */
+  egress: z.array(z.string().min(1).max(300)).max(200).optional(),
+  continues: z.string().max(100).optional(),
+  requestId: requestId.optional(),
+  origin: taskOrigin.optional(),
+});
+export type TaskCreate = z.input<typeof taskCreate>;
+export type TaskIntent = z.output<typeof taskCreate>;
+
+/** What stopped a task that failed. */
+export const failureCause = z.string().regex(/^(backend|workspace|hook:[a-z]+|agent|auth|budget|timeout|infrastructure)$/);
+
+/** What the repository's own script said last. */
+export const validationOutcome = z.object({
+  passed: z.boolean(),
+  exitCode: z.int().nullable(),
+  timedOut: z.boolean(),
+  /** Head and tail of both streams, at most 64 KiB. */
+  output: z.string(),
+  outputBytes: z.int(),
+});
+
+/** The result of a task. */
+export const taskResult = z.object({
+  summary: z.string().nullable(),
+  baseSha: z.string().nullable(),
+  headSha: z.string().nullable(),
+  /** Where the result is kept in the mirror. */
+  resultRef: z.string().nullable(),
+  filesChanged: z.int(),
+  insertions: z.int(),
+  deletions: z.int(),
+  commits: z.int(),
+  salvageRef: z.string().nullable(),
+  validation: validationOutcome.nullable(),
+  usage: usageTotals,
+});
+export type TaskResult = z.output<typeof taskResult>;
+
+/** A task as clients see it. */
+export const task = z.object({
+  id: z.string(),
+  seq: z.int(),
+  state: taskState,
+  /** Why it waits, in words. */
+  waitingFor: z.string().nullable(),
+  verdict: verdict.nullable(),
+  cause: failureCause.nullable(),
+  /** One line about the cause, for people. */
+  reason: z.string().nullable(),
+  prompt: z.string(),
+  promptBytes: z.int(),
+  project: z.object({ id: z.string(), name: z.string(), path: z.string() }).nullable(),
+  harness: z.string(),
+  model: z.string().nullable(),
+  backend: z.string(),
+  base: z.string().nullable(),
+  branch: z.string().nullable(),
+  readOnly: z.boolean(),
+  priority: z.int(),
+  continues: z.string().nullable(),
+  attempts: z.int(),
+  result: taskResult.nullable(),
+  origin: taskOrigin,
+  requestId: z.string(),
+  /** True when the same request was sent before and this is its task. */
+  replayed: z.boolean(),
+  appliedAt: instant.nullable(),
+  createdAt: instant,
+  startedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+});
+export type Task = z.output<typeof task>;
+
+/** One go through one stage. */
+export const stage = z.object({
+  name: stageName,
+  /** 1 for the first drive, 2 for the one after a failed validation, … */
+  round: z.int(),
+  state: z.enum(['running', 'passed', 'failed', 'skipped', 'timeout', 'interrupted']),
+  exitCode: z.int().nullable(),
+  note: z.string().nullable(),
+  output: z.string().nullable(),
+  startedAt: instant,
+  endedAt: instant.nullable(),
+});
+export type Stage = z.output<typeof stage>;
+
+/** One go at a task. */
+export const attempt = z.object({
+  id: z.string(),
+  taskId: z.string(),
+  number: z.int(),
+  environmentId: z.string().nullable(),
+  conversation: z.string().nullable(),
+  backend: z.string(),
+  guarantees: z.array(z.object({ guarantee: z.string(), held: z.boolean(), by: z.string(), missing: z.string().nullable() })),
+  verdict: verdict.nullable(),
+  cause: failureCause.nullable(),
+  reason: z.string().nullable(),
+  stages: z.array(stage),
+  startedAt: instant,
+  endedAt: instant.nullable(),
+});
+export type Attempt = z.output<typeof attempt>;
+
+/** The change a task made, against its base. */
+export const taskDiff = z.object({
+  taskId: z.string(),
+  baseSha: z.string(),
+  headSha: z.string(),
+  files: z.array(z.object({ path: z.string(), oldPath: z.string().nullable(), status: z.string(), insertions: z.int().nullable(), deletions: z.int().nullable() })),
+  /** Unified patch; cut at 4 MiB, then `truncated` says so. */
+  patch: z.string(),
+  truncated: z.boolean(),
+});
+export type TaskDiff = z.output<typeof taskDiff>;
+
+/** How a result is brought into the user's repository. */
+export const taskApply = z.strictObject({
+  /** `branch` writes a branch and leaves the tree alone; `tree` also updates a clean checked-out tree. */
+  mode: z.enum(['branch', 'tree']).default('tree'),
+  branch: z.string().min(1).max(200).optional(),
+});
+export const taskApplied = z.object({
+  taskId: z.string(),
+  branch: z.string().nullable(),
+  headSha: z.string(),
+  /** Whether the user's checked-out files were updated. */
+  treeUpdated: z.boolean(),
+  note: z.string(),
+});
+export type TaskApplied = z.output<typeof taskApplied>;
