@@ -1,0 +1,176 @@
+// Who may import whom: the tables of the architecture, and the check that keeps them. `node tools/boundaries.ts`.
+import { dirname, join, normalize } from 'node:path';
+import { findCycles } from './cycles.ts';
+import { isTestCode, readSources, report, walk } from './source.ts';
+import type { Finding, Source } from './source.ts';
+
+/** What each package may import: our own packages, packages of others, and whether Node's built-in modules are allowed. */
+export const PACKAGES: Record<string, { ours: readonly string[]; others: readonly string[]; builtins: boolean }> = {
+  protocol: { ours: [], others: ['zod'], builtins: false },
+  client: { ours: ['protocol'], others: [], builtins: true },
+  cli: { ours: ['protocol', 'client'], others: ['commander'], builtins: true },
+  'scripted-model': { ours: [], others: [], builtins: true },
+  node: {
+    ours: ['protocol', 'scripted-model'],
+    others: ['hono', '@hono/node-server', '@hono/zod-openapi', 'better-sqlite3', 'kysely', 'yaml', 'zod'],
+    builtins: true,
+  },
+  testkit: { ours: ['protocol'], others: ['vitest'], builtins: true },
+};
+
+/** The rings of packages/node/src: a file imports its own folder or a lower ring, never upward and never sideways without an arrow. */
+export const RINGS: readonly (readonly string[])[] = [
+  ['kernel'],
+  ['config', 'store', 'keeper', 'git', 'files', 'telemetry'],
+  ['exec', 'harness', 'plugin'],
+  ['project', 'task', 'queue', 'session', 'interaction', 'mission', 'team', 'channel', 'intake', 'concert', 'review', 'pipeline', 'mail', 'broker', 'usage', 'token', 'policy', 'workspace', 'audit'],
+  ['run'],
+  ['api', 'mcp', 'a2a', 'acp'],
+  ['main.ts', 'boot.ts'],
+];
+
+/** Slices that others of their ring may import: they import no slice themselves. */
+export const LEAF_SLICES: readonly string[] = ['policy', 'workspace', 'audit'];
+
+/** The arrows inside a ring, `from: [to]`, each with a reason a newcomer would accept. */
+export const ARROWS: Record<string, readonly string[]> = {
+  // The one deletion path saves a tree with Git before it removes it.
+  files: ['git'],
+  // A harness runs its program in an environment.
+  harness: ['exec'],
+};
+
+/** The files that may start a process, by prefix. Everything else asks them: one place builds a child's environment. */
+export const SPAWN_POINTS: readonly string[] = ['packages/node/src/keeper/', 'packages/node/src/git/', 'packages/cli/src/node-process.ts', 'tools/'];
+
+/** Where a recursive deletion may be written: the one deletion path. */
+export const DELETION_PATH = 'packages/node/src/files/';
+
+const DELETING = new Set(['rm', 'rmSync', 'rmdir', 'rmdirSync', 'rimraf']);
+const NODE_SOURCES = 'packages/node/src/';
+
+function finding(source: Source, line: number, rule: string, message: string): Finding {
+  return { rule, path: source.path, line, message };
+}
+
+/** The path from the root that a relative import names; undefined for imports by name. */
+export function resolveImport(source: Source, specifier: string): string | undefined {
+  return specifier.startsWith('.') ? normalize(join(dirname(source.path), specifier)) : undefined;
+}
+
+/** The package a path belongs to, as its folder under packages/. */
+function packageOf(path: string): string | undefined {
+  return /^packages\/([^/]+)\//.exec(path)?.[1];
+}
+
+/** `@orrery/protocol/errors` → `@orrery/protocol`; `hono/sse` → `hono`. */
+function packageName(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function checkPackages(source: Source): Finding[] {
+  const own = packageOf(source.path);
+  const rule = own === undefined ? undefined : PACKAGES[own];
+  if (own === undefined) return [];
+  if (rule === undefined) return [finding(source, 1, 'package', `packages/${own} is not in the package table of tools/boundaries.ts.`)];
+  const tests = isTestCode(source.path);
+  return source.imports.flatMap(({ specifier, line }) => {
+    const target = resolveImport(source, specifier);
+    const problem = target === undefined ? checkByName({ own, specifier, tests }) : checkByPath({ own, target, tests });
+    return problem === undefined ? [] : [finding(source, line, 'package', problem)];
+  });
+}
+
+function checkByPath({ own, target, tests }: { own: string; target: string; tests: boolean }): string | undefined {
+  if (target.startsWith(`packages/${own}/`)) return undefined;
+  if (tests && target.startsWith('tools/')) return undefined;
+  return `${target} is outside packages/${own}: import the package by its name.`;
+}
+
+function checkByName({ own, specifier, tests }: { own: string; specifier: string; tests: boolean }): string | undefined {
+  const allowed = PACKAGES[own];
+  const name = packageName(specifier);
+  if (specifier.startsWith('node:')) return allowed?.builtins || tests ? undefined : `${own} runs in a browser too: no built-in module of Node.`;
+  if (name === 'vitest') return tests ? undefined : 'vitest is for tests only.';
+  if (!name.startsWith('@orrery/')) return allowed?.others.includes(name) ? undefined : `${own} does not import ${name}.`;
+  const ours = name.slice('@orrery/'.length);
+  if (ours === 'testkit') return tests ? undefined : 'testkit is imported by tests only.';
+  if (own === 'cli' && ours === 'node') return 'cli starts the node as a process and never imports it.';
+  if (ours === own || allowed?.ours.includes(ours) || (tests && ours === 'scripted-model')) return undefined;
+  return `${own} does not import ${ours}.`;
+}
+
+/** The folder (or top-level file) of packages/node/src that a path is in, with the number of its ring. */
+function placeOf(path: string): { name: string; ring: number } | undefined {
+  if (!path.startsWith(NODE_SOURCES)) return undefined;
+  const name = path.slice(NODE_SOURCES.length).split('/')[0] ?? '';
+  return { name, ring: RINGS.findIndex((ring) => ring.includes(name)) };
+}
+
+function checkRings(source: Source): Finding[] {
+  const from = placeOf(source.path);
+  if (from === undefined) return [];
+  if (from.ring === -1 && !isTestCode(source.path)) return [finding(source, 1, 'ring', `${from.name} is in no ring of tools/boundaries.ts.`)];
+  return source.imports.flatMap(({ specifier, line }) => {
+    const target = resolveImport(source, specifier);
+    const to = target === undefined ? undefined : placeOf(target);
+    if (target === undefined || to === undefined || to.name === from.name) return [];
+    const problem = ringProblem({ from, to, target, tests: isTestCode(source.path) });
+    return problem === undefined ? [] : [finding(source, line, 'ring', problem)];
+  });
+}
+
+type Place = { name: string; ring: number };
+
+function ringProblem({ from, to, target, tests }: { from: Place; to: Place; target: string; tests: boolean }): string | undefined {
+  // A test may look down on everything but itself stays in its folder's ring, so that it moves with its source.
+  if (to.ring === -1) return tests ? undefined : `${to.name} is in no ring.`;
+  if (to.ring > from.ring && from.ring !== -1) return `${from.name} (ring ${from.ring}) imports ${to.name} (ring ${to.ring}): never upward.`;
+  const sideways = to.ring === from.ring && !ARROWS[from.name]?.includes(to.name);
+  const leaf = LEAF_SLICES.includes(to.name) && !LEAF_SLICES.includes(from.name);
+  if (sideways && !leaf && to.ring !== RINGS.length - 1) return `${from.name} imports ${to.name} of its own ring without an arrow in tools/boundaries.ts.`;
+  const isSlice = RINGS[3]?.includes(to.name) === true;
+  if (isSlice && target !== `${NODE_SOURCES}${to.name}/index.ts` && !tests) return `${to.name} is entered by its index.ts only.`;
+  return undefined;
+}
+
+function checkDeletion(source: Source): Finding[] {
+  if (isTestCode(source.path) || source.path.startsWith(DELETION_PATH)) return [];
+  const found: Finding[] = [];
+  walk(source.program, (node) => {
+    if (node.type !== 'CallExpression') return;
+    const { callee } = node;
+    const name = callee.type === 'Identifier' ? callee.name : callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.name : '';
+    if (!DELETING.has(name)) return;
+    const text = source.text.slice(node.start, node.end);
+    const plain = name.startsWith('rmdir') && !/recursive/.test(text);
+    if (!plain) found.push(finding(source, source.lineOf(node.start), 'deletion', `${name}: trees are deleted by ${DELETION_PATH} alone (use unlink for one file).`));
+  });
+  return found;
+}
+
+function checkSpawning(source: Source): Finding[] {
+  if (isTestCode(source.path) || SPAWN_POINTS.some((prefix) => source.path.startsWith(prefix))) return [];
+  return source.imports
+    .filter(({ specifier }) => /^(node:)?(child_process|cluster)$/.test(specifier))
+    .map(({ specifier, line }) => finding(source, line, 'spawn', `${specifier}: processes are started by the spawn points of tools/boundaries.ts alone.`));
+}
+
+function checkCycles(sources: readonly Source[]): Finding[] {
+  const known = new Set(sources.map(({ path }) => path));
+  const targets = (source: Source): string[] => source.imports.map(({ specifier }) => resolveImport(source, specifier)).filter((path) => path !== undefined && known.has(path)) as string[];
+  const graph = new Map(sources.map((source) => [source.path, targets(source)]));
+  return findCycles(graph).map((cycle) => ({ rule: 'cycle', path: cycle[0] ?? '', line: 1, message: [...cycle, cycle[0]].join(' → ') }));
+}
+
+/** Every broken boundary of the tree below `root`, and how many files were looked at (never 0: that throws). */
+export function checkBoundaries(root: string): { findings: Finding[]; files: number } {
+  const sources = readSources(root);
+  const each = sources.flatMap((source) => [...checkPackages(source), ...checkRings(source), ...checkDeletion(source), ...checkSpawning(source)]);
+  return { findings: [...each, ...checkCycles(sources)], files: sources.length };
+}
+
+if (import.meta.main) {
+  const { findings, files } = checkBoundaries(dirname(import.meta.dirname));
+  process.exitCode = report('boundaries', findings, files);
+}
