@@ -91,18 +91,23 @@ export type ProjectTable = {
 };
 /** One open place; `spec` is the EnvironmentSpec it was opened with. */
 export type EnvironmentTable = { id: string; task_id: string; backend: string; spec: string; state: string; opened_at: number; closed_at: number | null };
-/** One program run: the journal that makes a restarted node find it again. */
+/** One program run: the journal that makes a restarted node find it again. `id` names the keeper's directory. */
 export type RunTable = {
   id: string;
   environment_id: string;
-  label: string;
+  attempt_id: string;
+  stage: string;
+  round: number;
+  /** What really ran, secrets masked. */
+  described: string;
   identity: string | null;
   state: string;
   /** Committed parse position of stdout and stderr. */
   stdout_offset: number;
   stderr_offset: number;
   translator: string;
-  input_id: string | null;
+  /** 1 once the program confirmed that it took its input. */
+  accepted: number;
   end: string | null;
   started_at: number;
   ended_at: number | null;
