@@ -49,8 +49,8 @@ export const DELETION_PATH = 'packages/node/src/files/';
 const DELETING = new Set(['rm', 'rmSync', 'rmdir', 'rmdirSync', 'rimraf']);
 const NODE_SOURCES = 'packages/node/src/';
 
-function finding(source: Source, line: number, rule: string, message: string): Finding {
-  return { rule, path: source.path, line, message };
+function finding(source: Source, found: Omit<Finding, 'path'>): Finding {
+  return { ...found, path: source.path };
 }
 
 /** The path from the root that a relative import names; undefined for imports by name. */
@@ -72,12 +72,12 @@ function checkPackages(source: Source): Finding[] {
   const own = packageOf(source.path);
   const rule = own === undefined ? undefined : PACKAGES[own];
   if (own === undefined) return [];
-  if (rule === undefined) return [finding(source, 1, 'package', `packages/${own} is not in the package table of tools/boundaries.ts.`)];
+  if (rule === undefined) return [finding(source, { line: 1, rule: 'package', message: `packages/${own} is not in the package table of tools/boundaries.ts.` })];
   const tests = isTestCode(source.path);
   return source.imports.flatMap(({ specifier, line }) => {
     const target = resolveImport(source, specifier);
     const problem = target === undefined ? checkByName({ own, specifier, tests }) : checkByPath({ own, target, tests });
-    return problem === undefined ? [] : [finding(source, line, 'package', problem)];
+    return problem === undefined ? [] : [finding(source, { line, rule: 'package', message: problem })];
   });
 }
 
@@ -110,13 +110,13 @@ function placeOf(path: string): { name: string; ring: number } | undefined {
 function checkRings(source: Source): Finding[] {
   const from = placeOf(source.path);
   if (from === undefined) return [];
-  if (from.ring === -1 && !isTestCode(source.path)) return [finding(source, 1, 'ring', `${from.name} is in no ring of tools/boundaries.ts.`)];
+  if (from.ring === -1 && !isTestCode(source.path)) return [finding(source, { line: 1, rule: 'ring', message: `${from.name} is in no ring of tools/boundaries.ts.` })];
   return source.imports.flatMap(({ specifier, line }) => {
     const target = resolveImport(source, specifier);
     const to = target === undefined ? undefined : placeOf(target);
     if (target === undefined || to === undefined || to.name === from.name) return [];
     const problem = ringProblem({ from, to, target, tests: isTestCode(source.path) });
-    return problem === undefined ? [] : [finding(source, line, 'ring', problem)];
+    return problem === undefined ? [] : [finding(source, { line, rule: 'ring', message: problem })];
   });
 }
 
@@ -144,7 +144,7 @@ function checkDeletion(source: Source): Finding[] {
     if (!DELETING.has(name)) return;
     const text = source.text.slice(node.start, node.end);
     const plain = name.startsWith('rmdir') && !/recursive/.test(text);
-    if (!plain) found.push(finding(source, source.lineOf(node.start), 'deletion', `${name}: trees are deleted by ${DELETION_PATH} alone (use unlink for one file).`));
+    if (!plain) found.push(finding(source, { line: source.lineOf(node.start), rule: 'deletion', message: `${name}: trees are deleted by ${DELETION_PATH} alone (use unlink for one file).` }));
   });
   return found;
 }
@@ -153,7 +153,7 @@ function checkSpawning(source: Source): Finding[] {
   if (isTestCode(source.path) || SPAWN_POINTS.some((prefix) => source.path.startsWith(prefix))) return [];
   return source.imports
     .filter(({ specifier }) => /^(node:)?(child_process|cluster)$/.test(specifier))
-    .map(({ specifier, line }) => finding(source, line, 'spawn', `${specifier}: processes are started by the spawn points of tools/boundaries.ts alone.`));
+    .map(({ specifier, line }) => finding(source, { line, rule: 'spawn', message: `${specifier}: processes are started by the spawn points of tools/boundaries.ts alone.` }));
 }
 
 function checkCycles(sources: readonly Source[]): Finding[] {

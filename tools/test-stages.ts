@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Need } from './machine.ts';
+import { listFiles } from './source.ts';
+
+/** One stage of `npm test`. Its output is shown when it fails; a suite's is shown while it runs. */
+export type Stage = {
+  name: string;
+  /** What it promises when it passes, in a few words. */
+  promise: string;
+  /** `check` counts as one test; `suite` writes a JSON report that is counted; `native` may end with a counting line. */
+  kind: 'check' | 'suite' | 'native';
+  command: string;
+  args: readonly string[];
+  needs: readonly Need[];
+  /** After this time the stage is ended and has failed. */
+  limitMs: number;
+  /** Why there is nothing to run, or undefined when there is. */
+  absent: (root: string) => string | undefined;
+};
+
+const MINUTE = 60_000;
+
+type Given = Pick<Stage, 'name' | 'promise' | 'command' | 'args'> & Partial<Stage>;
+
+function stage(given: Given): Stage {
+  return { kind: 'check', needs: [], limitMs: 3 * MINUTE, absent: () => undefined, ...given };
+}
+
+function suite({ config, files, ...given }: Omit<Given, 'command' | 'args'> & { config: string; files: RegExp }): Stage {
+  const absent = (root: string): string | undefined => (listFiles(root).some((path) => files.test(path)) ? undefined : `no file matches ${files.source}`);
+  return stage({ kind: 'suite', command: 'vitest', args: ['run', '--config', config], absent, ...given });
+}
+
+/** The stages in the order they run: what fails fastest comes first. */
+export const STAGES: readonly Stage[] = [
+  stage({ name: 'format', promise: 'one format (fix: npx oxfmt)', command: 'oxfmt', args: ['--check'] }),
+  stage({ name: 'lint', promise: 'no floating promise, no any, no cycle', command: 'oxlint', args: ['--type-aware'] }),
+  stage({ name: 'types', promise: 'the types hold', command: 'tsc', args: ['--noEmit'] }),
+  stage({ name: 'boundaries', promise: 'packages and rings import downward', command: 'node', args: ['tools/boundaries.ts'] }),
+  stage({ name: 'tidy', promise: 'files and functions stay small', command: 'node', args: ['tools/tidy.ts'] }),
+  stage({ name: 'unused', promise: 'no unused file, export or dependency', command: 'knip', args: [] }),
+  suite({ name: 'unit', promise: 'the fast tests', config: 'vitest.config.ts', files: /(?<!\.slow)\.test\.ts$/, limitMs: 6 * MINUTE }),
+  stage({
+    name: 'native',
+    promise: 'the keeper, its sanitizer builds included',
+    kind: 'native',
+    command: 'sh',
+    args: ['native/test.sh'],
+    needs: ['compiler'],
+    limitMs: 6 * MINUTE,
+    absent: (root) => (existsSync(join(root, 'native', 'test.sh')) ? undefined : 'there is no native/test.sh'),
+  }),
+  suite({ name: 'slow', promise: 'real processes and the kernel', config: 'vitest.slow.config.ts', files: /\.slow\.test\.ts$/, needs: ['git', 'keeper'], limitMs: 10 * MINUTE }),
+  suite({ name: 'e2e', promise: 'a real node with real agent programs', config: 'vitest.e2e.config.ts', files: /^e2e\/.*\.test\.ts$/, needs: ['git', 'keeper'], limitMs: 14 * MINUTE }),
+];
+
+/**
+ * Tests that may be skipped even where everything is required, each with its reason. Everything else must run there.
+ * A pattern is matched against `<file> <full title>`.
+ */
+export const MAY_SKIP: readonly { pattern: RegExp; reason: string }[] = [];

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** A real node, real agent programs, a scripted model: one file after the other, since each starts a node. */
+export default defineConfig({
+  test: {
+    include: ['e2e/**/*.test.ts'],
+    exclude: ['**/node_modules/**'],
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
