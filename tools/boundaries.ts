@@ -23,7 +23,27 @@ export const RINGS: readonly (readonly string[])[] = [
   ['kernel'],
   ['config', 'store', 'keeper', 'git', 'files', 'telemetry'],
   ['exec', 'harness', 'plugin'],
-  ['project', 'task', 'queue', 'session', 'interaction', 'mission', 'team', 'channel', 'intake', 'concert', 'review', 'pipeline', 'mail', 'broker', 'usage', 'token', 'policy', 'workspace', 'audit'],
+  [
+    'project',
+    'task',
+    'queue',
+    'session',
+    'interaction',
+    'mission',
+    'team',
+    'channel',
+    'intake',
+    'concert',
+    'review',
+    'pipeline',
+    'mail',
+    'broker',
+    'usage',
+    'token',
+    'policy',
+    'workspace',
+    'audit',
+  ],
   ['run'],
   ['api', 'mcp', 'a2a', 'acp'],
   ['main.ts', 'boot.ts'],
@@ -41,7 +61,12 @@ export const ARROWS: Record<string, readonly string[]> = {
 };
 
 /** The files that may start a process, by prefix. Everything else asks them: one place builds a child's environment. */
-export const SPAWN_POINTS: readonly string[] = ['packages/node/src/keeper/', 'packages/node/src/git/', 'packages/cli/src/node-process.ts', 'tools/'];
+export const SPAWN_POINTS: readonly string[] = [
+  'packages/node/src/keeper/',
+  'packages/node/src/git/',
+  'packages/cli/src/node-process.ts',
+  'tools/',
+];
 
 /** Where a recursive deletion may be written: the one deletion path. */
 export const DELETION_PATH = 'packages/node/src/files/';
@@ -65,14 +90,24 @@ function packageOf(path: string): string | undefined {
 
 /** `@orrery/protocol/errors` → `@orrery/protocol`; `hono/sse` → `hono`. */
 function packageName(specifier: string): string {
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 function checkPackages(source: Source): Finding[] {
   const own = packageOf(source.path);
   const rule = own === undefined ? undefined : PACKAGES[own];
   if (own === undefined) return [];
-  if (rule === undefined) return [finding(source, { line: 1, rule: 'package', message: `packages/${own} is not in the package table of tools/boundaries.ts.` })];
+  if (rule === undefined)
+    return [
+      finding(source, {
+        line: 1,
+        rule: 'package',
+        message: `packages/${own} is not in the package table of tools/boundaries.ts.`,
+      }),
+    ];
   const tests = isTestCode(source.path);
   return source.imports.flatMap(({ specifier, line }) => {
     const target = resolveImport(source, specifier);
@@ -90,7 +125,8 @@ function checkByPath({ own, target, tests }: { own: string; target: string; test
 function checkByName({ own, specifier, tests }: { own: string; specifier: string; tests: boolean }): string | undefined {
   const allowed = PACKAGES[own];
   const name = packageName(specifier);
-  if (specifier.startsWith('node:')) return allowed?.builtins || tests ? undefined : `${own} runs in a browser too: no built-in module of Node.`;
+  if (specifier.startsWith('node:'))
+    return allowed?.builtins || tests ? undefined : `${own} runs in a browser too: no built-in module of Node.`;
   if (name === 'vitest') return tests ? undefined : 'vitest is for tests only.';
   if (!name.startsWith('@orrery/')) return allowed?.others.includes(name) ? undefined : `${own} does not import ${name}.`;
   const ours = name.slice('@orrery/'.length);
@@ -110,7 +146,8 @@ function placeOf(path: string): { name: string; ring: number } | undefined {
 function checkRings(source: Source): Finding[] {
   const from = placeOf(source.path);
   if (from === undefined) return [];
-  if (from.ring === -1 && !isTestCode(source.path)) return [finding(source, { line: 1, rule: 'ring', message: `${from.name} is in no ring of tools/boundaries.ts.` })];
+  if (from.ring === -1 && !isTestCode(source.path))
+    return [finding(source, { line: 1, rule: 'ring', message: `${from.name} is in no ring of tools/boundaries.ts.` })];
   return source.imports.flatMap(({ specifier, line }) => {
     const target = resolveImport(source, specifier);
     const to = target === undefined ? undefined : placeOf(target);
@@ -122,13 +159,25 @@ function checkRings(source: Source): Finding[] {
 
 type Place = { name: string; ring: number };
 
-function ringProblem({ from, to, target, tests }: { from: Place; to: Place; target: string; tests: boolean }): string | undefined {
+function ringProblem({
+  from,
+  to,
+  target,
+  tests,
+}: {
+  from: Place;
+  to: Place;
+  target: string;
+  tests: boolean;
+}): string | undefined {
   // A test may look down on everything but itself stays in its folder's ring, so that it moves with its source.
   if (to.ring === -1) return tests ? undefined : `${to.name} is in no ring.`;
-  if (to.ring > from.ring && from.ring !== -1) return `${from.name} (ring ${from.ring}) imports ${to.name} (ring ${to.ring}): never upward.`;
+  if (to.ring > from.ring && from.ring !== -1)
+    return `${from.name} (ring ${from.ring}) imports ${to.name} (ring ${to.ring}): never upward.`;
   const sideways = to.ring === from.ring && !ARROWS[from.name]?.includes(to.name);
   const leaf = LEAF_SLICES.includes(to.name) && !LEAF_SLICES.includes(from.name);
-  if (sideways && !leaf && to.ring !== RINGS.length - 1) return `${from.name} imports ${to.name} of its own ring without an arrow in tools/boundaries.ts.`;
+  if (sideways && !leaf && to.ring !== RINGS.length - 1)
+    return `${from.name} imports ${to.name} of its own ring without an arrow in tools/boundaries.ts.`;
   const isSlice = RINGS[3]?.includes(to.name) === true;
   if (isSlice && target !== `${NODE_SOURCES}${to.name}/index.ts` && !tests) return `${to.name} is entered by its index.ts only.`;
   return undefined;
@@ -140,11 +189,23 @@ function checkDeletion(source: Source): Finding[] {
   walk(source.program, (node) => {
     if (node.type !== 'CallExpression') return;
     const { callee } = node;
-    const name = callee.type === 'Identifier' ? callee.name : callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.name : '';
+    const name =
+      callee.type === 'Identifier'
+        ? callee.name
+        : callee.type === 'MemberExpression' && callee.property.type === 'Identifier'
+          ? callee.property.name
+          : '';
     if (!DELETING.has(name)) return;
     const text = source.text.slice(node.start, node.end);
     const plain = name.startsWith('rmdir') && !/recursive/.test(text);
-    if (!plain) found.push(finding(source, { line: source.lineOf(node.start), rule: 'deletion', message: `${name}: trees are deleted by ${DELETION_PATH} alone (use unlink for one file).` }));
+    if (!plain)
+      found.push(
+        finding(source, {
+          line: source.lineOf(node.start),
+          rule: 'deletion',
+          message: `${name}: trees are deleted by ${DELETION_PATH} alone (use unlink for one file).`,
+        }),
+      );
   });
   return found;
 }
@@ -153,20 +214,39 @@ function checkSpawning(source: Source): Finding[] {
   if (isTestCode(source.path) || SPAWN_POINTS.some((prefix) => source.path.startsWith(prefix))) return [];
   return source.imports
     .filter(({ specifier }) => /^(node:)?(child_process|cluster)$/.test(specifier))
-    .map(({ specifier, line }) => finding(source, { line, rule: 'spawn', message: `${specifier}: processes are started by the spawn points of tools/boundaries.ts alone.` }));
+    .map(({ specifier, line }) =>
+      finding(source, {
+        line,
+        rule: 'spawn',
+        message: `${specifier}: processes are started by the spawn points of tools/boundaries.ts alone.`,
+      }),
+    );
 }
 
 function checkCycles(sources: readonly Source[]): Finding[] {
   const known = new Set(sources.map(({ path }) => path));
-  const targets = (source: Source): string[] => source.imports.map(({ specifier }) => resolveImport(source, specifier)).filter((path) => path !== undefined && known.has(path)) as string[];
+  const targets = (source: Source): string[] =>
+    source.imports
+      .map(({ specifier }) => resolveImport(source, specifier))
+      .filter((path) => path !== undefined && known.has(path)) as string[];
   const graph = new Map(sources.map((source) => [source.path, targets(source)]));
-  return findCycles(graph).map((cycle) => ({ rule: 'cycle', path: cycle[0] ?? '', line: 1, message: [...cycle, cycle[0]].join(' → ') }));
+  return findCycles(graph).map((cycle) => ({
+    rule: 'cycle',
+    path: cycle[0] ?? '',
+    line: 1,
+    message: [...cycle, cycle[0]].join(' → '),
+  }));
 }
 
 /** Every broken boundary of the tree below `root`, and how many files were looked at (never 0: that throws). */
 export function checkBoundaries(root: string): { findings: Finding[]; files: number } {
   const sources = readSources(root);
-  const each = sources.flatMap((source) => [...checkPackages(source), ...checkRings(source), ...checkDeletion(source), ...checkSpawning(source)]);
+  const each = sources.flatMap((source) => [
+    ...checkPackages(source),
+    ...checkRings(source),
+    ...checkDeletion(source),
+    ...checkSpawning(source),
+  ]);
   return { findings: [...each, ...checkCycles(sources)], files: sources.length };
 }
 

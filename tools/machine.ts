@@ -53,7 +53,9 @@ export function probeMachine(): Machine {
     userNamespaces: firstLine('unshare', ['--user', '--map-root-user', 'true']) !== undefined,
     keeper,
     landlock: landlockAbi(keeper),
-    compiler: [process.env.CC, 'cc', 'gcc', 'clang'].find((name) => name !== undefined && firstLine(name, ['--version']) !== undefined),
+    compiler: [process.env.CC, 'cc', 'gcc', 'clang'].find(
+      (name) => name !== undefined && firstLine(name, ['--version']) !== undefined,
+    ),
     git: firstLine('git', ['--version']),
   };
 }
@@ -71,8 +73,14 @@ const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> =
   git: { has: ({ git }) => git !== undefined, fix: 'git is not installed (Debian: apt-get install git)' },
   compiler: { has: ({ compiler }) => compiler !== undefined, fix: 'no C compiler (Debian: apt-get install gcc libc6-dev)' },
   root: { has: (found) => found.root, fix: 'not root: what only root can set up is not tested (sudo npm test)' },
-  'user-namespaces': { has: ({ userNamespaces }) => userNamespaces, fix: 'no user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)' },
-  landlock: { has: ({ landlock }) => (landlock ?? 0) > 0, fix: 'no Landlock in this kernel (5.13 or later, with landlock in the lsm= list)' },
+  'user-namespaces': {
+    has: ({ userNamespaces }) => userNamespaces,
+    fix: 'no user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)',
+  },
+  landlock: {
+    has: ({ landlock }) => (landlock ?? 0) > 0,
+    fix: 'no Landlock in this kernel (5.13 or later, with landlock in the lsm= list)',
+  },
   keeper: { has: ({ keeper }) => keeper !== undefined, fix: 'no keeper binary (npm test builds it when there is a compiler)' },
 };
 

@@ -42,7 +42,11 @@ export function isSource(path: string): boolean {
 
 /** True for code that only tests run: it may do what the product may not. */
 export function isTestCode(path: string): boolean {
-  return /\.test\.ts$/.test(path) || /^(tools|e2e|bench|packages\/testkit|packages\/[^/]+\/test)\//.test(path) || /\.config\.ts$/.test(path);
+  return (
+    /\.test\.ts$/.test(path) ||
+    /^(tools|e2e|bench|packages\/testkit|packages\/[^/]+\/test)\//.test(path) ||
+    /\.config\.ts$/.test(path)
+  );
 }
 
 /** Calls `visit` on the node and everything below it, parents first, with the chain of parents (nearest last). */
@@ -68,7 +72,15 @@ export function readSource(root: string, path: string): Source {
   const starts = lineStarts(text);
   const lineOf = (offset: number): number => starts.findLastIndex((start) => start <= offset) + 1;
   const lines = text.endsWith('\n') ? starts.length - 1 : starts.length;
-  return { path, text, lines, program: parsed.program, comments: parsed.comments, imports: importsOf(parsed.program, lineOf), lineOf };
+  return {
+    path,
+    text,
+    lines,
+    program: parsed.program,
+    comments: parsed.comments,
+    imports: importsOf(parsed.program, lineOf),
+    lineOf,
+  };
 }
 
 function lineStarts(text: string): number[] {
@@ -108,7 +120,9 @@ function specifierOf(node: Node): string | undefined {
 
 /** Reads every source below `root`; throws when there is none, because then the check itself is broken. */
 export function readSources(root: string): Source[] {
-  const sources = listFiles(root).filter(isSource).map((path) => readSource(root, path));
+  const sources = listFiles(root)
+    .filter(isSource)
+    .map((path) => readSource(root, path));
   if (sources.length === 0) throw new Error(`No source file was found below ${root}: nothing was checked.`);
   return sources;
 }

@@ -27,12 +27,19 @@ const NOT_RUN = new Set(['skipped', 'pending', 'todo', 'disabled']);
  * Counts a suite. A file that could not be loaded, a run that ended badly without a failed test and a missing report
  * each count as one failure, so that nothing passes by not running.
  */
-export function countSuite(report: SuiteReport | undefined, { exitCode, root }: { exitCode: number; root: string }): Pick<StageResult, 'passed' | 'failed' | 'skipped'> {
+export function countSuite(
+  report: SuiteReport | undefined,
+  { exitCode, root }: { exitCode: number; root: string },
+): Pick<StageResult, 'passed' | 'failed' | 'skipped'> {
   if (report === undefined) return { passed: 0, failed: 1, skipped: [] };
   const skipped = report.testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.filter(({ status }) => NOT_RUN.has(status)).map(({ fullName }) => ({ file: name.replace(`${root}/`, ''), title: fullName.trim() })),
+    assertionResults
+      .filter(({ status }) => NOT_RUN.has(status))
+      .map(({ fullName }) => ({ file: name.replace(`${root}/`, ''), title: fullName.trim() })),
   );
-  const broken = report.testResults.filter(({ status, assertionResults }) => status === 'failed' && !assertionResults.some((one) => one.status === 'failed')).length;
+  const broken = report.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((one) => one.status === 'failed'),
+  ).length;
   const failed = report.numFailedTests + broken;
   const nothing = report.numPassedTests + failed + skipped.length === 0;
   return { passed: report.numPassedTests, failed: failed === 0 && (exitCode !== 0 || nothing) ? 1 : failed, skipped };
@@ -44,13 +51,18 @@ export function countNative(output: string, exitCode: number): Pick<StageResult,
   const last = lines.at(-1);
   if (last === undefined) return exitCode === 0 ? { passed: 1, failed: 0, skipped: [] } : { passed: 0, failed: 1, skipped: [] };
   const failed = Number(last[2]);
-  const skipped = Array.from({ length: Number(last[3]) }, (_, index) => ({ file: 'native/test.sh', title: `skipped test ${index + 1}` }));
+  const skipped = Array.from({ length: Number(last[3]) }, (_, index) => ({
+    file: 'native/test.sh',
+    title: `skipped test ${index + 1}`,
+  }));
   return { passed: Number(last[1]), failed: failed === 0 && exitCode !== 0 ? 1 : failed, skipped };
 }
 
 /** What may not be skipped here: with everything required, each skipped test or stage that the table does not excuse. */
 export function requiredSkips(results: readonly StageResult[], maySkip: readonly { pattern: RegExp }[]): SkippedTest[] {
-  const skipped = results.flatMap((result) => (result.reason === undefined ? result.skipped : [{ file: result.stage.name, title: result.reason }]));
+  const skipped = results.flatMap((result) =>
+    result.reason === undefined ? result.skipped : [{ file: result.stage.name, title: result.reason }],
+  );
   return skipped.filter(({ file, title }) => !maySkip.some(({ pattern }) => pattern.test(`${file} ${title}`)));
 }
 
@@ -70,10 +82,16 @@ function sum(results: readonly StageResult[], of: (result: StageResult) => numbe
 
 /** The loud part: every stage and test that did not run, by file, and why. Empty when everything ran. */
 export function skippedText(results: readonly StageResult[], lacking: readonly string[]): string {
-  const stages = results.filter(({ reason }) => reason !== undefined).map(({ stage, reason }) => `  ${stage.name}: the whole stage (${reason})`);
+  const stages = results
+    .filter(({ reason }) => reason !== undefined)
+    .map(({ stage, reason }) => `  ${stage.name}: the whole stage (${reason})`);
   const byFile = new Map<string, string[]>();
-  for (const { file, title } of results.flatMap((result) => result.skipped)) byFile.set(file, [...(byFile.get(file) ?? []), title]);
-  const files = [...byFile].map(([file, titles]) => `  ${file}: ${titles.length === 1 ? '1 test' : `${titles.length} tests`} (${titles[0]}${titles.length > 1 ? ', …' : ''})`);
+  for (const { file, title } of results.flatMap((result) => result.skipped))
+    byFile.set(file, [...(byFile.get(file) ?? []), title]);
+  const files = [...byFile].map(
+    ([file, titles]) =>
+      `  ${file}: ${titles.length === 1 ? '1 test' : `${titles.length} tests`} (${titles[0]}${titles.length > 1 ? ', …' : ''})`,
+  );
   if (stages.length + files.length === 0) return '';
   const why = lacking.length === 0 ? [] : ['this machine lacks:', ...lacking.map((reason) => `  ${reason}`)];
   return ['NOT RUN', ...stages, ...files, ...why, ''].join('\n');

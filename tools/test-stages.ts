@@ -28,7 +28,8 @@ function stage(given: Given): Stage {
 }
 
 function suite({ config, files, ...given }: Omit<Given, 'command' | 'args'> & { config: string; files: RegExp }): Stage {
-  const absent = (root: string): string | undefined => (listFiles(root).some((path) => files.test(path)) ? undefined : `no file matches ${files.source}`);
+  const absent = (root: string): string | undefined =>
+    listFiles(root).some((path) => files.test(path)) ? undefined : `no file matches ${files.source}`;
   return stage({ kind: 'suite', command: 'vitest', args: ['run', '--config', config], absent, ...given });
 }
 
@@ -40,7 +41,13 @@ export const STAGES: readonly Stage[] = [
   stage({ name: 'boundaries', promise: 'packages and rings import downward', command: 'node', args: ['tools/boundaries.ts'] }),
   stage({ name: 'tidy', promise: 'files and functions stay small', command: 'node', args: ['tools/tidy.ts'] }),
   stage({ name: 'unused', promise: 'no unused file, export or dependency', command: 'knip', args: [] }),
-  suite({ name: 'unit', promise: 'the fast tests', config: 'vitest.config.ts', files: /(?<!\.slow)\.test\.ts$/, limitMs: 6 * MINUTE }),
+  suite({
+    name: 'unit',
+    promise: 'the fast tests',
+    config: 'vitest.config.ts',
+    files: /(?<!\.slow)\.test\.ts$/,
+    limitMs: 6 * MINUTE,
+  }),
   stage({
     name: 'native',
     promise: 'the keeper, its sanitizer builds included',
@@ -51,8 +58,22 @@ export const STAGES: readonly Stage[] = [
     limitMs: 6 * MINUTE,
     absent: (root) => (existsSync(join(root, 'native', 'test.sh')) ? undefined : 'there is no native/test.sh'),
   }),
-  suite({ name: 'slow', promise: 'real processes and the kernel', config: 'vitest.slow.config.ts', files: /\.slow\.test\.ts$/, needs: ['git', 'keeper'], limitMs: 10 * MINUTE }),
-  suite({ name: 'e2e', promise: 'a real node with real agent programs', config: 'vitest.e2e.config.ts', files: /^e2e\/.*\.test\.ts$/, needs: ['git', 'keeper'], limitMs: 14 * MINUTE }),
+  suite({
+    name: 'slow',
+    promise: 'real processes and the kernel',
+    config: 'vitest.slow.config.ts',
+    files: /\.slow\.test\.ts$/,
+    needs: ['git', 'keeper'],
+    limitMs: 10 * MINUTE,
+  }),
+  suite({
+    name: 'e2e',
+    promise: 'a real node with real agent programs',
+    config: 'vitest.e2e.config.ts',
+    files: /^e2e\/.*\.test\.ts$/,
+    needs: ['git', 'keeper'],
+    limitMs: 14 * MINUTE,
+  }),
 ];
 
 /**

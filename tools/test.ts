@@ -78,7 +78,10 @@ async function runStage(stage: Stage, run: Run): Promise<StageResult> {
   return { stage, ...count(stage, { exitCode, output, report, root: run.root }), durationMs: performance.now() - began };
 }
 
-function count(stage: Stage, ended: Ended & { report: string; root: string }): Pick<StageResult, 'passed' | 'failed' | 'skipped'> {
+function count(
+  stage: Stage,
+  ended: Ended & { report: string; root: string },
+): Pick<StageResult, 'passed' | 'failed' | 'skipped'> {
   if (stage.kind === 'suite') return countSuite(readReport(ended.report), ended);
   if (stage.kind === 'native') return countNative(ended.output, ended.exitCode);
   return { passed: ended.exitCode === 0 ? 1 : 0, failed: ended.exitCode === 0 ? 0 : 1, skipped: [] };
@@ -106,18 +109,34 @@ function chooseStages(only: string | undefined): readonly Stage[] {
   const names = only.split(',');
   const unknown = names.filter((name) => !STAGES.some((stage) => stage.name === name));
   if (unknown.length === 0) return STAGES.filter((stage) => names.includes(stage.name));
-  process.stderr.write(`There is no stage ${unknown.join(', ')}.\nKnown stages: ${STAGES.map(({ name }) => name).join(', ')}.\nnpm test -- --only unit\n`);
+  process.stderr.write(
+    `There is no stage ${unknown.join(', ')}.\nKnown stages: ${STAGES.map(({ name }) => name).join(', ')}.\nnpm test -- --only unit\n`,
+  );
   return process.exit(2);
 }
 
 function machineLine(found: Machine): string {
-  const facts = [found.git ?? 'no git', found.compiler === undefined ? 'no compiler' : `compiler ${found.compiler}`, found.root ? 'root' : 'not root'];
-  const kernel = [found.userNamespaces ? 'user namespaces' : 'no user namespaces', found.landlock === undefined ? 'Landlock unknown' : `Landlock ABI ${found.landlock}`];
+  const facts = [
+    found.git ?? 'no git',
+    found.compiler === undefined ? 'no compiler' : `compiler ${found.compiler}`,
+    found.root ? 'root' : 'not root',
+  ];
+  const kernel = [
+    found.userNamespaces ? 'user namespaces' : 'no user namespaces',
+    found.landlock === undefined ? 'Landlock unknown' : `Landlock ABI ${found.landlock}`,
+  ];
   return `${found.platform}, Node ${found.node}, ${[...facts, ...kernel].join(', ')}\n`;
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { only: { type: 'string' }, bail: { type: 'boolean' }, list: { type: 'boolean' }, 'require-all': { type: 'boolean' } } });
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      bail: { type: 'boolean' },
+      list: { type: 'boolean' },
+      'require-all': { type: 'boolean' },
+    },
+  });
   const stages = chooseStages(values.only);
   if (values.list) {
     for (const { name, promise } of stages) print(`${name.padEnd(11)} ${promise}\n`);

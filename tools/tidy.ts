@@ -22,7 +22,12 @@ const EXTENDABLE = new Set(['Error', 'TypeError', 'EventTarget', 'Readable', 'Wr
 const SUITE_BLOCKS = new Set(['describe', 'suite']);
 
 function finding(source: Source, at: Node | number, message: { rule: string; text: string }): Finding {
-  return { rule: message.rule, path: source.path, line: typeof at === 'number' ? at : source.lineOf(at.start), message: message.text };
+  return {
+    rule: message.rule,
+    path: source.path,
+    line: typeof at === 'number' ? at : source.lineOf(at.start),
+    message: message.text,
+  };
 }
 
 function isFunction(node: Node): node is Node & { params: readonly Node[]; body: Node | null } {
@@ -41,7 +46,8 @@ function functionName(node: Node, parents: readonly Node[]): string {
   if (node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression') if (node.id) return node.id.name;
   const parent = parents.at(-1);
   if (parent?.type === 'VariableDeclarator' && parent.id.type === 'Identifier') return parent.id.name;
-  if ((parent?.type === 'MethodDefinition' || parent?.type === 'Property') && parent.key.type === 'Identifier') return parent.key.name;
+  if ((parent?.type === 'MethodDefinition' || parent?.type === 'Property') && parent.key.type === 'Identifier')
+    return parent.key.name;
   if (parent?.type !== 'CallExpression') return 'anonymous';
   const [title] = parent.arguments;
   const titled = title?.type === 'Literal' && typeof title.value === 'string' ? ` ${title.value}` : '';
@@ -55,11 +61,17 @@ function checkFunctions(source: Source): { findings: Finding[]; excess: Excess[]
     if (!isFunction(node) || !node.body) return;
     const name = functionName(node, parents);
     const parameters = node.params.filter((parameter) => !(parameter.type === 'Identifier' && parameter.name === 'this')).length;
-    if (parameters > LIMITS.parameters) findings.push(finding(source, node, { rule: 'parameters', text: `${name} takes ${parameters}: three, then an options object.` }));
+    if (parameters > LIMITS.parameters)
+      findings.push(
+        finding(source, node, { rule: 'parameters', text: `${name} takes ${parameters}: three, then an options object.` }),
+      );
     const parent = parents.at(-1);
     if (parent?.type === 'CallExpression' && SUITE_BLOCKS.has(calleeName(parent.callee))) return;
     const lines = source.lineOf(node.end) - source.lineOf(node.start) + 1;
-    const found = finding(source, node, { rule: 'function-length', text: `${name} has ${lines} lines (${LIMITS.function.soft}, at most ${LIMITS.function.hard}).` });
+    const found = finding(source, node, {
+      rule: 'function-length',
+      text: `${name} has ${lines} lines (${LIMITS.function.soft}, at most ${LIMITS.function.hard}).`,
+    });
     if (lines > LIMITS.function.hard) findings.push(found);
     else if (lines > LIMITS.function.soft) excess.push({ key: `${source.path}#${name}`, lines, finding: found });
   });
@@ -70,8 +82,12 @@ function checkFile(source: Source): { findings: Finding[]; excess: Excess[] } {
   const findings: Finding[] = [];
   const name = basename(source.path);
   if (!KEBAB.test(name)) findings.push(finding(source, 1, { rule: 'file-name', text: `${name} is not kebab-case.` }));
-  if (FORBIDDEN_FILE.test(name)) findings.push(finding(source, 1, { rule: 'file-name', text: `${name} says nothing: name the thing it exports.` }));
-  const found = finding(source, 1, { rule: 'file-length', text: `${source.lines} lines (${LIMITS.file.soft}, at most ${LIMITS.file.hard}).` });
+  if (FORBIDDEN_FILE.test(name))
+    findings.push(finding(source, 1, { rule: 'file-name', text: `${name} says nothing: name the thing it exports.` }));
+  const found = finding(source, 1, {
+    rule: 'file-length',
+    text: `${source.lines} lines (${LIMITS.file.soft}, at most ${LIMITS.file.hard}).`,
+  });
   if (source.lines > LIMITS.file.hard) findings.push(found);
   const soft = source.lines > LIMITS.file.soft && source.lines <= LIMITS.file.hard;
   return { findings, excess: soft ? [{ key: source.path, lines: source.lines, finding: found }] : [] };
@@ -81,12 +97,15 @@ function checkFile(source: Source): { findings: Finding[]; excess: Excess[] } {
 function checkAny(source: Source, node: Node): Finding[] {
   if (node.type !== 'TSAnyKeyword') return [];
   const line = source.lineOf(node.start);
-  const waived = source.comments.some((comment) => /^\s*any: \S/.test(comment.value) && [line, line - 1].includes(source.lineOf(comment.start)));
+  const waived = source.comments.some(
+    (comment) => /^\s*any: \S/.test(comment.value) && [line, line - 1].includes(source.lineOf(comment.start)),
+  );
   return waived ? [] : [finding(source, line, { rule: 'any', text: 'any without a waiver (`// any: reason`).' })];
 }
 
 function checkExport(source: Source, node: Node): Finding[] {
-  if (node.type === 'ExportAllDeclaration') return [finding(source, node, { rule: 'export-star', text: 'export the names one by one.' })];
+  if (node.type === 'ExportAllDeclaration')
+    return [finding(source, node, { rule: 'export-star', text: 'export the names one by one.' })];
   if (node.type !== 'ExportDefaultDeclaration' || /\.config\.ts$/.test(source.path)) return [];
   return [finding(source, node, { rule: 'default-export', text: 'export it by its name.' })];
 }
@@ -102,25 +121,43 @@ function checkClass(source: Source, node: Node): Finding[] {
 function topNames(statement: Node): { name: string; node: Node }[] {
   const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
   if (!node) return [];
-  if (node.type === 'VariableDeclaration') return node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [{ name: id.name, node: id }] : []));
-  const named = node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration' || node.type === 'TSInterfaceDeclaration' || node.type === 'TSTypeAliasDeclaration';
+  if (node.type === 'VariableDeclaration')
+    return node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [{ name: id.name, node: id }] : []));
+  const named =
+    node.type === 'FunctionDeclaration' ||
+    node.type === 'ClassDeclaration' ||
+    node.type === 'TSInterfaceDeclaration' ||
+    node.type === 'TSTypeAliasDeclaration';
   return named && node.id ? [{ name: node.id.name, node: node.id }] : [];
 }
 
 function checkTopLevel(source: Source, statement: Node): Finding[] {
   const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
   const state = declaration?.type === 'VariableDeclaration' && declaration.kind !== 'const' && !isTestCode(source.path);
-  const found = state ? [finding(source, statement, { rule: 'module-state', text: 'no state in a module: pass it as an argument.' })] : [];
+  const found = state
+    ? [finding(source, statement, { rule: 'module-state', text: 'no state in a module: pass it as an argument.' })]
+    : [];
   const names = topNames(statement).filter(({ name }) => FORBIDDEN_NAME.test(name));
-  return [...found, ...names.map(({ name, node }) => finding(source, node, { rule: 'name', text: `${name}: never Manager, Helper, Util, Base, data, info.` }))];
+  return [
+    ...found,
+    ...names.map(({ name, node }) =>
+      finding(source, node, { rule: 'name', text: `${name}: never Manager, Helper, Util, Base, data, info.` }),
+    ),
+  ];
 }
 
 /** Every finding of one source and its soft excesses. */
 export function checkSource(source: Source): { findings: Finding[]; excess: Excess[] } {
   const file = checkFile(source);
   const functions = checkFunctions(source);
-  const findings = [...file.findings, ...functions.findings, ...source.program.body.flatMap((statement) => checkTopLevel(source, statement))];
-  walk(source.program, (node) => findings.push(...checkAny(source, node), ...checkExport(source, node), ...checkClass(source, node)));
+  const findings = [
+    ...file.findings,
+    ...functions.findings,
+    ...source.program.body.flatMap((statement) => checkTopLevel(source, statement)),
+  ];
+  walk(source.program, (node) =>
+    findings.push(...checkAny(source, node), ...checkExport(source, node), ...checkClass(source, node)),
+  );
   return { findings, excess: [...file.excess, ...functions.excess] };
 }
 
@@ -130,7 +167,9 @@ const TEXT_FILE = /\.(ts|mts|mjs|js|json|md|c|h|sh|svg|html|css|sql|ya?ml|toml|t
 
 function checkMachinePaths(root: string, path: string): Finding[] {
   const lines = readFileSync(join(root, path), 'utf8').split('\n');
-  return lines.flatMap((text, index) => (MACHINE_PATH.test(text) ? [{ rule: 'machine-path', path, line: index + 1, message: `${text.trim().slice(0, 100)}` }] : []));
+  return lines.flatMap((text, index) =>
+    MACHINE_PATH.test(text) ? [{ rule: 'machine-path', path, line: index + 1, message: `${text.trim().slice(0, 100)}` }] : [],
+  );
 }
 
 /** Soft excesses the ratchet does not know or that grew, as findings. */
@@ -161,8 +200,10 @@ function main(root: string, flag: string | undefined): number {
   const { findings, excess, files } = checkTidy(root, flag === '--accept' ? {} : ratchet);
   const lower = Object.entries(ratchet).filter(([key, lines]) => (excess[key] ?? 0) < lines);
   if (flag === '--accept') return writeRatchet(file, excess);
-  if (flag === '--shrink') writeRatchet(file, Object.fromEntries(Object.entries(excess).filter(([key, lines]) => lines <= (ratchet[key] ?? 0))));
-  else if (lower.length > 0) process.stdout.write(`tidy: ${lower.length} of the ratchet's entries got better: node tools/tidy.ts --shrink\n`);
+  if (flag === '--shrink')
+    writeRatchet(file, Object.fromEntries(Object.entries(excess).filter(([key, lines]) => lines <= (ratchet[key] ?? 0))));
+  else if (lower.length > 0)
+    process.stdout.write(`tidy: ${lower.length} of the ratchet's entries got better: node tools/tidy.ts --shrink\n`);
   return report('tidy', findings, files);
 }
 

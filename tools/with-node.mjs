@@ -53,7 +53,11 @@ function npmScript() {
   for (const file of [process.env.npm_execpath, near, pathNpm && realpathSync(pathNpm)]) {
     if (file && /npm-cli\.[cm]?js$/.test(file) && existsSync(file)) return file;
   }
-  return stop('No npm was found.', 'The bootstrap installs the locked dependencies with npm 10 or later.', 'Install Node 24 from https://nodejs.org (npm comes with it), then run the command again.');
+  return stop(
+    'No npm was found.',
+    'The bootstrap installs the locked dependencies with npm 10 or later.',
+    'Install Node 24 from https://nodejs.org (npm comes with it), then run the command again.',
+  );
 }
 
 /** The caller's environment without what npm adds for its own script; npm_config_* and CA variables are the user's and stay. */
@@ -80,12 +84,26 @@ function findNode() {
   say(`this is Node ${process.version}; fetching Node ${wantedMajor} into .tools/node24 (about 190 MB on disk, once) ...`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name: 'orrery-node', private: true })}\n`);
-  const args = [npmScript(), 'install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${wantedMajor}`];
+  const args = [
+    npmScript(),
+    'install',
+    '--prefix',
+    folder,
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    `${name}@${wantedMajor}`,
+  ];
   const began = Date.now();
   const fetched = step(process.execPath, args, { cwd: folder, env: childEnvironment(process.execPath) });
   const version = fetched ? versionOf(node) : undefined;
   if (!version || !runsTypeScript(version)) {
-    stop(`Node ${wantedMajor} could not be fetched as ${name} from the npm registry.`, `Orrery runs on Node 22.18 or later; this is ${process.version}.`, 'Install Node 24 from https://nodejs.org, then run the command again.');
+    stop(
+      `Node ${wantedMajor} could not be fetched as ${name} from the npm registry.`,
+      `Orrery runs on Node 22.18 or later; this is ${process.version}.`,
+      'Install Node 24 from https://nodejs.org, then run the command again.',
+    );
   }
   say(`Node ${version} is ready (${seconds(began)})`);
   return { node, version };
@@ -111,8 +129,16 @@ function installDependencies({ node, version }) {
   say('installing the locked dependencies (npm ci) ...');
   const began = Date.now();
   // Scripts stay off even when the user's own configuration turns them on: better-sqlite3 would start a compiler.
-  const ok = step(node, [npmScript(), 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: root, env: childEnvironment(node) });
-  if (!ok) stop('npm ci failed; its reason is above.', 'The dependencies are exactly those of package-lock.json.', 'Check the network and the registry setting (npm config get registry), then run the command again.');
+  const ok = step(node, [npmScript(), 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: root,
+    env: childEnvironment(node),
+  });
+  if (!ok)
+    stop(
+      'npm ci failed; its reason is above.',
+      'The dependencies are exactly those of package-lock.json.',
+      'Check the network and the registry setting (npm config get registry), then run the command again.',
+    );
   writeFileSync(stampFile, stamp);
   say(`dependencies are ready (${seconds(began)})`);
 }
@@ -135,7 +161,12 @@ function buildKeeper(node) {
   const prebuilt = join(native, 'prebuilt');
   if (process.env.ORRERY_KEEPER === 'prebuilt' || !compiler) {
     const why = compiler ? 'ORRERY_KEEPER=prebuilt' : 'no C compiler on PATH';
-    if (!existsSync(prebuilt)) stop(`The keeper cannot be built: ${why}.`, 'There is no committed keeper binary in native/prebuilt either.', 'Install a C compiler (Debian: apt-get install gcc libc6-dev), then run the command again.');
+    if (!existsSync(prebuilt))
+      stop(
+        `The keeper cannot be built: ${why}.`,
+        'There is no committed keeper binary in native/prebuilt either.',
+        'Install a C compiler (Debian: apt-get install gcc libc6-dev), then run the command again.',
+      );
     return say(`keeper: the committed binary of native/prebuilt (${why})`);
   }
   const hash = createHash('sha256').update(compiler);
@@ -146,7 +177,12 @@ function buildKeeper(node) {
   say(`keeper: building with ${compiler} ...`);
   const began = Date.now();
   const ok = step(script.endsWith('.mjs') ? node : 'sh', [script], { cwd: native, env: childEnvironment(node) });
-  if (!ok) stop('The keeper did not build; the compiler\'s reason is above.', 'With a compiler on PATH the keeper is built from native/.', 'Fix the compiler (Debian: apt-get install gcc libc6-dev), or set ORRERY_KEEPER=prebuilt to use the committed binary.');
+  if (!ok)
+    stop(
+      "The keeper did not build; the compiler's reason is above.",
+      'With a compiler on PATH the keeper is built from native/.',
+      'Fix the compiler (Debian: apt-get install gcc libc6-dev), or set ORRERY_KEEPER=prebuilt to use the committed binary.',
+    );
   mkdirSync(dirname(keeperStamp), { recursive: true });
   writeFileSync(keeperStamp, stamp);
   return say(`keeper: built (${seconds(began)})`);
@@ -158,7 +194,13 @@ function become(node, args) {
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   // A terminal sends SIGINT to the whole group, the script included; here it only must not end us first.
   process.on('SIGINT', () => undefined);
-  child.on('error', (error) => stop(`${node} did not start: ${error.message}`, 'The script runs under the Node that was found.', 'Remove the .tools folder and run the command again.'));
+  child.on('error', (error) =>
+    stop(
+      `${node} did not start: ${error.message}`,
+      'The script runs under the Node that was found.',
+      'Remove the .tools folder and run the command again.',
+    ),
+  );
   child.on('exit', (code, signal) => {
     if (signal) {
       process.removeAllListeners(signal);
@@ -168,7 +210,8 @@ function become(node, args) {
 }
 
 function main(args) {
-  if (args.length === 0) stop('No script was named.', 'with-node.mjs runs one script of this repository.', 'node tools/with-node.mjs tools/test.ts');
+  if (args.length === 0)
+    stop('No script was named.', 'with-node.mjs runs one script of this repository.', 'node tools/with-node.mjs tools/test.ts');
   const found = findNode();
   if (args[0] === '--stamp') return writeFileSync(stampFile, dependencyStamp(found.version));
   installDependencies(found);
