@@ -72,7 +72,7 @@ describe('boundaries', () => {
       ['exec/sandbox/a.ts', '../../task/index.ts', 'upward into a slice'],
       ['run/loop.ts', '../boot.ts', 'upward to the wiring'],
       ['exec/sandbox/a.ts', '../../plugin/a.ts', 'sideways without an arrow'],
-      ['task/a.ts', '../queue/index.ts', 'sideways between slices'],
+      ['mail/a.ts', '../team/index.ts', 'sideways between slices'],
       ['policy/a.ts', '../audit/index.ts', 'from a leaf slice to another'],
       ['run/loop.ts', '../task/store.ts', 'past the door of a slice'],
       ['helpers/a.ts', '../kernel/a.ts', 'from a folder without a ring'],
@@ -98,7 +98,7 @@ describe('boundaries', () => {
     it.each([
       'await rm(path, { recursive: true });',
       'rmSync(path, options);',
-      'fs.promises.rm(path);',
+      'fs.promises.rm(path, { ...options });',
       'rmdirSync(path, { recursive: true });',
       'await rimraf(path);',
     ])('%s is for the one deletion path', (text) => {
@@ -107,7 +107,12 @@ describe('boundaries', () => {
     });
 
     it('leaves the removal of one file or one empty folder alone', () => {
-      expect(found({ [`${NODE}/task/a.ts`]: 'unlinkSync(path); rmdirSync(path); rows.remove(path);' })).toEqual([]);
+      expect(
+        found({
+          [`${NODE}/task/a.ts`]:
+            'unlinkSync(path); rmdirSync(path); rows.remove(path); rmSync(path, { force: true }); await rm(path);',
+        }),
+      ).toEqual([]);
     });
   });
 

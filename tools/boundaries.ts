@@ -1,5 +1,6 @@
 // Who may import whom: the tables of the architecture, and the check that keeps them. `node tools/boundaries.ts`.
 import { dirname, join, normalize } from 'node:path';
+import type { Node } from 'oxc-parser';
 import { findCycles } from './cycles.ts';
 import { isTestCode, readSources, report, walk } from './source.ts';
 import type { Finding, Source } from './source.ts';
@@ -28,6 +29,7 @@ export const RINGS: readonly (readonly string[])[] = [
     'task',
     'queue',
     'session',
+    'environment',
     'interaction',
     'mission',
     'team',
@@ -58,6 +60,8 @@ export const ARROWS: Record<string, readonly string[]> = {
   files: ['git'],
   // A harness runs its program in an environment.
   harness: ['exec'],
+  // One transaction writes a task and its place in the queue.
+  task: ['queue'],
 };
 
 /** The files that may start a process, by prefix. Everything else asks them: one place builds a child's environment. */
@@ -183,6 +187,14 @@ function ringProblem({
   return undefined;
 }
 
+/** True for options written out in full without `recursive`; a variable or a spread could hold it. */
+function cannotRecurse(options: Node): boolean {
+  if (options.type !== 'ObjectExpression') return false;
+  return options.properties.every(
+    (one) => one.type === 'Property' && !one.computed && one.key.type === 'Identifier' && one.key.name !== 'recursive',
+  );
+}
+
 function checkDeletion(source: Source): Finding[] {
   if (isTestCode(source.path) || source.path.startsWith(DELETION_PATH)) return [];
   const found: Finding[] = [];
@@ -196,16 +208,12 @@ function checkDeletion(source: Source): Finding[] {
           ? callee.property.name
           : '';
     if (!DELETING.has(name)) return;
-    const text = source.text.slice(node.start, node.end);
-    const plain = name.startsWith('rmdir') && !/recursive/.test(text);
-    if (!plain)
-      found.push(
-        finding(source, {
-          line: source.lineOf(node.start),
-          rule: 'deletion',
-          message: `${name}: trees are deleted by ${DELETION_PATH} alone (use unlink for one file).`,
-        }),
-      );
+    const options = node.arguments[1];
+    const oneFile = options === undefined ? name !== 'rimraf' : cannotRecurse(options);
+    if (!oneFile) {
+      const message = `${name}: trees are deleted by ${DELETION_PATH} alone (one file: no option, or none but force).`;
+      found.push(finding(source, { line: source.lineOf(node.start), rule: 'deletion', message }));
+    }
   });
   return found;
 }

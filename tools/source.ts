@@ -43,9 +43,9 @@ export function isSource(path: string): boolean {
 /** True for code that only tests run: it may do what the product may not. */
 export function isTestCode(path: string): boolean {
   return (
-    /\.test\.ts$/.test(path) ||
+    path.endsWith('.test.ts') ||
     /^(tools|e2e|bench|packages\/testkit|packages\/[^/]+\/test)\//.test(path) ||
-    /\.config\.ts$/.test(path)
+    path.endsWith('.config.ts')
   );
 }
 

@@ -106,7 +106,7 @@ function checkAny(source: Source, node: Node): Finding[] {
 function checkExport(source: Source, node: Node): Finding[] {
   if (node.type === 'ExportAllDeclaration')
     return [finding(source, node, { rule: 'export-star', text: 'export the names one by one.' })];
-  if (node.type !== 'ExportDefaultDeclaration' || /\.config\.ts$/.test(source.path)) return [];
+  if (node.type !== 'ExportDefaultDeclaration' || source.path.endsWith('.config.ts')) return [];
   return [finding(source, node, { rule: 'default-export', text: 'export it by its name.' })];
 }
 
