@@ -12,6 +12,7 @@ export const errorCatalogue = {
   unknown_key: kind(400, -32602, 2),
   unknown_name: kind(400, -32602, 2),
   unknown_command: kind(404, -32601, 2),
+  unknown_option: kind(400, -32602, 2),
   empty_input: kind(400, -32602, 2),
   input_too_large: kind(413, -32001, 2),
   unsupported_media_type: kind(415, -32600, 2),
@@ -28,11 +29,13 @@ export const errorCatalogue = {
   node_not_running: kind(503, -32012, 4, true),
   node_unreachable: kind(503, -32012, 4, true),
   node_mismatch: kind(409, -32013, 4),
+  answer_invalid: kind(502, -32015, 4),
   rate_limited: kind(429, -32014, 8, true),
   // time and people
   deadline: kind(504, -32020, 5, true),
   interaction_required: kind(409, -32021, 6),
   outcome_unknown: kind(409, -32022, 7),
+  stopped_watching: kind(409, -32023, 130),
   // state of things
   conflict: kind(409, -32030, 8),
   request_conflict: kind(409, -32031, 8),

@@ -1,0 +1,61 @@
+import type { OperationName } from '@orrery/protocol';
+
+/** How one operation is sent: what the client needs of the operation table without its schemas. */
+export type Route = { readonly method: 'get' | 'post' | 'patch' | 'delete'; readonly path: string };
+
+const get = (path: string): Route => ({ method: 'get', path });
+const post = (path: string): Route => ({ method: 'post', path });
+const patch = (path: string): Route => ({ method: 'patch', path });
+const remove = (path: string): Route => ({ method: 'delete', path });
+
+/** Method and path of every operation, below `/api/v1`. A test keeps it equal to `operations` of the protocol. */
+export const routes: Readonly<Record<OperationName, Route>> = {
+  health: get('/health'),
+  nodeShow: get('/node'),
+  nodeDoctor: get('/node/doctor'),
+  nodeDrain: post('/node/drain'),
+  capabilities: get('/capabilities'),
+  snapshot: get('/snapshot'),
+  eventList: get('/events/page'),
+  projectList: get('/projects'),
+  projectAdd: post('/projects'),
+  projectShow: get('/projects/:id'),
+  projectSet: patch('/projects/:id'),
+  projectRemove: remove('/projects/:id'),
+  taskList: get('/tasks'),
+  taskAdd: post('/tasks'),
+  taskShow: get('/tasks/:id'),
+  taskAttempts: get('/tasks/:id/attempts'),
+  taskLog: get('/tasks/:id/log'),
+  taskDiff: get('/tasks/:id/diff'),
+  taskDescribe: get('/tasks/:id/describe'),
+  taskCancel: post('/tasks/:id/cancel'),
+  taskRetry: post('/tasks/:id/retry'),
+  taskApply: post('/tasks/:id/apply'),
+  queuePause: post('/queue/pause'),
+  queueResume: post('/queue/resume'),
+  backendList: get('/backends'),
+  harnessList: get('/harnesses'),
+  harnessInstall: post('/harnesses/:id/install'),
+  salvageList: get('/salvage'),
+  salvageShow: get('/salvage/:id'),
+  salvageRestore: post('/salvage/:id/restore'),
+  tokenList: get('/tokens'),
+  tokenCreate: post('/tokens'),
+  tokenRemove: remove('/tokens/:id'),
+  usageShow: get('/usage'),
+  configExplain: get('/config/explain'),
+};
+
+/** Where the event streams are, below `/api/v1`. */
+export const streamRoutes = { node: '/events', task: '/tasks/:id/events' } as const;
+
+/** Puts parameters into a path and a query behind it; absent values are left out. */
+export const urlOf = (origin: string, path: string, given: { readonly params?: object; readonly query?: object }): string => {
+  const params: Record<string, unknown> = { ...given.params };
+  const filled = path.replace(/:([a-z]+)/gi, (_, name: string) => encodeURIComponent(String(params[name] ?? '')));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given.query ?? {})) if (value !== undefined && value !== null) query.append(name, String(value));
+  const tail = query.size === 0 ? '' : `?${query.toString()}`;
+  return `${origin.replace(/\/+$/, '')}/api/v1${filled}${tail}`;
+};
