@@ -29,7 +29,7 @@ export async function play(stage: Stage): Promise<boolean> {
     if (step.garbage === true) return garbage(stage);
     return stage.call.stream ? await streamReply(stage) : await wholeReply(stage);
   } catch (error) {
-    if (gone.aborted) return false;
+    if (gone.aborted || response.destroyed) return false;
     throw error;
   }
 }
@@ -108,9 +108,10 @@ async function hang(response: ServerResponse, gone: AbortSignal): Promise<false>
   return false;
 }
 
+/** Resolves when the bytes have left the process: what was written before a cut does arrive. */
 async function write(response: ServerResponse, text: string, gone: AbortSignal): Promise<void> {
   gone.throwIfAborted();
-  if (!response.write(text)) await once(response, 'drain', { signal: gone });
+  await new Promise<void>((resolve, reject) => response.write(text, (error) => (error ? reject(error) : resolve())));
 }
 
 function frame({ event, payload }: WireEvent): string {

@@ -18,12 +18,13 @@ export function ask(server: Pick<ScriptedModel, 'port' | 'socket'>, path: string
   const target = server.socket === undefined ? { host: '127.0.0.1', port: server.port } : { socketPath: server.socket };
   return new Promise((resolve, reject) => {
     const call = request({ ...target, path, method, headers: { 'content-type': 'application/json', ...headers }, signal, agent: false }, (response) => {
+      call.off('error', reject).on('error', () => {});
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', () => {}); // `complete` tells
       response.on('close', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8'), complete: response.complete }));
     });
-    call.once('error', reject);
+    call.on('error', reject);
     if (body !== undefined) call.write(Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body));
     call.end();
   });
