@@ -102,13 +102,26 @@ export type OutputStream = 'stdout' | 'stderr';
 /** A piece of output and where it starts in its stream. */
 export type OutputChunk = { readonly offset: number; readonly bytes: Uint8Array };
 
-/** A view of one live keeper. */
+/** Where a run is: `waiting` for go, `running`, `ending` (the program ended, the rest of its tree not yet), `ended`. */
+export type KeeperStatus = {
+  readonly state: 'waiting' | 'running' | 'ending' | 'ended';
+  /** Final when the state is `ended`. */
+  readonly exit: ExitRecord | null;
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+};
+
+/** A view of one live keeper. When the keeper dies, what waits for it rejects with `keeper_lost`; nothing hangs. */
 export type KeeperConnection = {
   readonly dir: string;
   readonly identity: KeeperIdentity;
   readonly guarantees: readonly GuaranteeReport[];
-  /** Starts the program; call after the identity is stored. Idempotent. */
+  /**
+   * Starts the program; call after the identity is stored. Idempotent. Resolves also when the program could not be
+   * executed or the run was over before: `wait` says so (`reason` `exec:ENOENT`, `go-timeout` …).
+   */
   go(): Promise<void>;
+  status(): Promise<KeeperStatus>;
   /** Output from an offset until the end of the stream; waits for more while the program lives. Back-pressured. */
   output(stream: OutputStream, fromOffset: number): AsyncIterable<OutputChunk>;
   /** Writes input once per id (journal: intent before, done after). Same id again: no second write. */
@@ -118,9 +131,9 @@ export type KeeperConnection = {
   inputState(id: string): Promise<InputState>;
   resize(columns: number, rows: number): Promise<void>;
   signal(name: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGUSR1' | 'SIGUSR2' | 'SIGWINCH'): Promise<void>;
-  /** Asks the program to end (SIGTERM). */
+  /** Asks the program to end (SIGTERM). Resolves also when it has ended. */
   terminate(): Promise<void>;
-  /** Ends the whole tree, without asking. Resolves when nothing of it is left. */
+  /** Ends the whole tree, without asking. Resolves when nothing of it is left; a keeper that does not answer is ended itself. */
   kill(): Promise<void>;
   wait(): Promise<ExitRecord>;
   /** Output below `offset` has been taken over durably and may be trimmed. */
@@ -152,4 +165,6 @@ export type KeeperClient = {
   inputState(dir: string, id: string): Promise<InputState>;
   /** Probes this machine: what a confined run would get. */
   probe(): Promise<readonly GuaranteeReport[]>;
+  /** Removes what a keeper that is gone left. Refuses while it lives, and when something foreign is in `dir`. */
+  remove(dir: string): Promise<void>;
 };

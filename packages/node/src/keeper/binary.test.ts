@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { findKeeperBinary } from './binary.ts';
+
+const machine = { native: '/n', platform: 'linux', arch: 'arm64' };
+const only = (path: string) => (asked: string) => asked === path;
+
+describe('where the keeper program is', () => {
+  it('what was built here comes before what is shipped', () => {
+    expect(findKeeperBinary({ ...machine, isExecutable: () => true })).toBe('/n/build/orrery-keeper');
+    expect(findKeeperBinary({ ...machine, isExecutable: only('/n/prebuilt/linux-arm64/orrery-keeper') })).toBe('/n/prebuilt/linux-arm64/orrery-keeper');
+  });
+
+  it('a named path is taken or refused, never replaced', () => {
+    expect(findKeeperBinary({ ...machine, explicit: '/k', isExecutable: only('/k') })).toBe('/k');
+    expect(() => findKeeperBinary({ ...machine, explicit: '/k', isExecutable: only('/n/build/orrery-keeper') })).toThrow('/k');
+  });
+
+  it('with none the error names the places and how to build it', () => {
+    expect(() => findKeeperBinary({ ...machine, isExecutable: () => false })).toThrow(
+      expect.objectContaining({
+        code: 'backend_unavailable',
+        details: { places: ['/n/build/orrery-keeper', '/n/prebuilt/linux-arm64/orrery-keeper'] },
+      }),
+    );
+  });
+});

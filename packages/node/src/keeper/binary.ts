@@ -1,0 +1,42 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { OrreryError } from '@orrery/protocol/errors';
+
+/** Where to look; everything has the machine's own value as default. */
+export type KeeperBinarySearch = {
+  /** A path the operator named: taken as it is, or refused. */
+  readonly explicit?: string;
+  /** The `native` folder of the installation. */
+  readonly native?: string;
+  readonly platform?: string;
+  readonly arch?: string;
+  readonly isExecutable?: (path: string) => boolean;
+};
+
+const canExecute = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const shippedNative = join(import.meta.dirname, '..', '..', '..', '..', 'native');
+
+/**
+ * The keeper program: the named one, else the one built here, else the one that is shipped for this platform. Rejects
+ * with `backend_unavailable` and every place that was looked at.
+ */
+export const findKeeperBinary = (search: KeeperBinarySearch = {}): string => {
+  const { explicit, native = shippedNative, platform = process.platform, arch = process.arch, isExecutable = canExecute } = search;
+  const places =
+    explicit === undefined ? [join(native, 'build', 'orrery-keeper'), join(native, 'prebuilt', `${platform}-${arch}`, 'orrery-keeper')] : [explicit];
+  const found = places.find(isExecutable);
+  if (found !== undefined) return found;
+  throw new OrreryError('backend_unavailable', `The keeper program is not there: ${places.join(', ')}.`, {
+    rule: 'Every program runs under a keeper, a small program that is built from native/.',
+    fix: 'Build it (needs a C compiler): npm run quickstart',
+    details: { places },
+  });
+};

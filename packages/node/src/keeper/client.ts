@@ -1,0 +1,103 @@
+// The node's door to keepers.
+import { OrreryError } from '@orrery/protocol/errors';
+import { systemClock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { openChannel } from './channel.ts';
+import type { Channel, StreamFrame } from './channel.ts';
+import { createConnection } from './connection.ts';
+import { dialKeeper } from './dial.ts';
+import { keeperAlive, prepareDirectory, readInputState, readRemains, readStatus, removeDirectory } from './directory.ts';
+import { isAlive, sameIdentity, systemProcesses } from './identity.ts';
+import type { ProcessTable } from './identity.ts';
+import { CONNECT_MS, GONE_MS, GONE_POLL_MS } from './limits.ts';
+import { refusalError } from './refusal.ts';
+import { keeperLost } from './lost.ts';
+import { probeMachine, startKeeper } from './spawn-keeper.ts';
+import { readSpoolFile } from './spool.ts';
+import type { KeeperClient, KeeperConnection, KeeperIdentity, KeeperSpec } from './types.ts';
+
+/** What the client is made of; only the binary is needed. */
+export type KeeperClientOptions = {
+  /** Path of the keeper program (`findKeeperBinary`). */
+  readonly binary: string;
+  /** The whole environment of keepers themselves, never of what they run. Default: empty. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly processes?: ProcessTable;
+  readonly clock?: Clock;
+  readonly endProcess?: (pid: number) => void;
+};
+
+type Parts = Required<KeeperClientOptions>;
+
+const endProcess = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH')) throw thrown;
+  }
+};
+
+const connect = async (parts: Parts, dir: string, identity: KeeperIdentity): Promise<KeeperConnection> => {
+  const program = { binary: parts.binary, environment: parts.environment };
+  const open = async (onStream?: (frame: StreamFrame) => void): Promise<Channel> => {
+    const socket = await dialKeeper(program, dir).catch((thrown: unknown) => {
+      throw keeperLost('it does not listen', thrown);
+    });
+    const channel = await openChannel(socket, onStream);
+    if (sameIdentity(channel.hello, identity)) return channel;
+    channel.close();
+    throw keeperLost('another process answers in its place');
+  };
+  const { processes, clock } = parts;
+  return createConnection({ dir, identity, channel: await open(), open, processes, clock, endProcess: parts.endProcess });
+};
+
+/** Nothing ran: neither a waiting keeper nor the directory, with the environment's values in it, outlives the attempt. */
+const abandon = async (parts: Parts, dir: string): Promise<void> => {
+  const identity = await readStatus(dir);
+  if (identity !== null && (await isAlive(identity, parts.processes))) parts.endProcess(identity.pid);
+  for (let waited = 0; waited < GONE_MS && (await keeperAlive(dir, parts.processes)); waited += GONE_POLL_MS) await parts.clock.sleep(GONE_POLL_MS);
+  await removeDirectory(dir, parts.processes);
+};
+
+const launch = async (parts: Parts, dir: string, spec: KeeperSpec): Promise<KeeperConnection> => {
+  await prepareDirectory(dir, spec);
+  try {
+    const word = await startKeeper({ binary: parts.binary, environment: parts.environment }, dir);
+    if (word.kind === 'refused') throw refusalError(word.reason);
+    return await connect(parts, dir, word.identity);
+  } catch (thrown) {
+    await abandon(parts, dir);
+    throw thrown;
+  }
+};
+
+const adopt = async (parts: Parts, dir: string): Promise<KeeperConnection | null> => {
+  const identity = await readStatus(dir);
+  if (identity === null) return null;
+  // A keeper writes its status a moment before it listens, and leaves a moment after it stops: asked again until either is clear.
+  for (let waited = 0; ; waited += GONE_POLL_MS) {
+    if (!(await isAlive(identity, parts.processes))) return null;
+    try {
+      return await connect(parts, dir, identity);
+    } catch (thrown) {
+      const lost = thrown instanceof OrreryError && thrown.code === 'keeper_lost';
+      if (!lost || waited >= CONNECT_MS) throw thrown;
+      await parts.clock.sleep(GONE_POLL_MS);
+    }
+  }
+};
+
+/** A client that starts keepers from `binary`. Holds no state: everything it knows is in the keepers' directories. */
+export const createKeeperClient = (options: KeeperClientOptions): KeeperClient => {
+  const parts: Parts = { environment: {}, processes: systemProcesses, clock: systemClock, endProcess, ...options };
+  return {
+    launch: (dir, spec) => launch(parts, dir, spec),
+    adopt: (dir) => adopt(parts, dir),
+    remains: readRemains,
+    readSpool: readSpoolFile,
+    inputState: (dir, id) => readInputState(dir, id, parts.processes),
+    probe: () => probeMachine({ binary: parts.binary, environment: parts.environment }),
+    remove: (dir) => removeDirectory(dir, parts.processes),
+  };
+};

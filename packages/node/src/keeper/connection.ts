@@ -1,0 +1,177 @@
+// A view of one living keeper, and what each call does when the keeper is gone.
+import { OrreryError } from '@orrery/protocol/errors';
+import type { ErrorCode } from '@orrery/protocol/errors';
+import type { Clock } from '../kernel/clock.ts';
+import { KeeperRefusal } from './channel.ts';
+import type { Channel, StreamFrame } from './channel.ts';
+import { readExitRecord, readInputState as readInputStateOfFiles } from './directory.ts';
+import { encodeInput, encodeSize, encodeStreamOffset } from './frames.ts';
+import type { RequestName } from './frames.ts';
+import { isAlive } from './identity.ts';
+import type { ProcessTable } from './identity.ts';
+import { GONE_MS, GONE_POLL_MS, INPUT_BYTES, INPUT_ID_BYTES, KILL_MS } from './limits.ts';
+import { readLive } from './live-output.ts';
+import { keeperLost } from './lost.ts';
+import { readExit, readHello, readInputState } from './records.ts';
+import { readSpoolFile } from './spool.ts';
+import type { ExitRecord, InputState, KeeperConnection, KeeperIdentity, KeeperStatus, OutputChunk, OutputStream } from './types.ts';
+
+/** What a view needs of the world. */
+export type ConnectionParts = {
+  readonly dir: string;
+  readonly identity: KeeperIdentity;
+  readonly channel: Channel;
+  /** Another connection to the same keeper. */
+  readonly open: (onStream?: (frame: StreamFrame) => void) => Promise<Channel>;
+  readonly processes: ProcessTable;
+  readonly clock: Clock;
+  /** Ends a process of this machine at once (SIGKILL). */
+  readonly endProcess: (pid: number) => void;
+};
+
+const REFUSALS: Record<string, readonly [ErrorCode, string]> = {
+  trimmed: ['history_expired', 'This output was taken over before and is gone.'],
+  range: ['invalid_input', 'The output is not that long.'],
+  'no-input': ['unsupported', 'The program takes no input, or its input was closed.'],
+  busy: ['busy', 'Too much input is waiting for the program.'],
+  'no-terminal': ['unsupported', 'The program has no terminal.'],
+  'not-running': ['conflict', 'The program does not run.'],
+  running: ['conflict', 'The program still runs.'],
+};
+
+const translate = (thrown: unknown): unknown => {
+  if (!(thrown instanceof KeeperRefusal)) return thrown;
+  const [code, message] = REFUSALS[thrown.code] ?? ['internal', `The keeper refused: ${thrown.code}.`];
+  return new OrreryError(code, message, { details: { refusal: thrown.code } });
+};
+
+const checkInput = (id: string, bytes: Uint8Array): void => {
+  if (!/^[A-Za-z0-9_.:-]+$/.test(id) || id.length > INPUT_ID_BYTES) throw new OrreryError('invalid_input', 'The id of an input is not one.', { rule: `1 to ${INPUT_ID_BYTES} of A–Z a–z 0–9 . _ : -` });
+  if (bytes.length > INPUT_BYTES) throw new OrreryError('input_too_large', `An input of ${bytes.length} bytes is too large.`, { rule: `At most ${INPUT_BYTES} bytes at once.`, fix: 'Split it.' });
+};
+
+const createGone = ({ dir, identity, processes, clock }: ConnectionParts) => {
+  /** Whether the process ends within the time it may take; a keeper that closed its socket is on its way out. */
+  const isGone = async (withinMs: number): Promise<boolean> => {
+    for (let waited = 0; await isAlive(identity, processes); waited += GONE_POLL_MS) {
+      if (waited >= withinMs) return false;
+      await clock.sleep(GONE_POLL_MS);
+    }
+    return true;
+  };
+  /** The last word of a keeper that is gone; rejects when it lives or left none. */
+  const exitOfGone = async (cause: unknown): Promise<ExitRecord> => {
+    const exit = (await isGone(GONE_MS)) ? await readExitRecord(dir) : null;
+    if (exit === null) throw cause;
+    return exit;
+  };
+  return { isGone, exitOfGone };
+};
+
+const createOutput = (parts: ConnectionParts, closed: () => boolean) =>
+  async function* output(stream: OutputStream, fromOffset: number): AsyncGenerator<OutputChunk> {
+    let offset = fromOffset;
+    let loss: unknown = keeperLost('its connection ended');
+    try {
+      const live = yield* readLive(parts.open, stream, fromOffset);
+      if (live.end === 'eof') return;
+      offset = live.offset;
+    } catch (thrown) {
+      if (!(thrown instanceof OrreryError && thrown.code === 'keeper_lost')) throw translate(thrown);
+      loss = thrown;
+    }
+    if (closed()) throw new OrreryError('stale', 'This view of the program was dropped.', { rule: 'The program goes on; open another view.' });
+    // The keeper is gone or going; what it had written is in its file.
+    const exit = await createGone(parts).exitOfGone(loss).catch(() => null);
+    yield* readSpoolFile(parts.dir, stream, offset);
+    if (exit === null) throw loss;
+  };
+
+const createKill = (parts: ConnectionParts, ask: (name: RequestName) => Promise<unknown>) => async (): Promise<void> => {
+  const { identity, processes } = parts;
+  const { isGone } = createGone(parts);
+  const answer = ask('kill').then(
+    () => true,
+    () => false,
+  );
+  const stop = new AbortController();
+  const late = parts.clock.sleep(KILL_MS, stop.signal).then(
+    () => false,
+    () => false,
+  );
+  const answered = await Promise.race([answer, late]);
+  stop.abort();
+  if (answered || (await isGone(0))) return;
+  if (await isAlive(identity, processes)) parts.endProcess(identity.pid);
+  if (!(await isGone(GONE_MS))) throw keeperLost(`process ${identity.pid} does not go away`);
+};
+
+/** A view over an open channel. */
+export const createConnection = (parts: ConnectionParts): KeeperConnection => {
+  const { dir, identity, channel, processes } = parts;
+  const { isGone, exitOfGone } = createGone(parts);
+  const views = new Set<Channel>();
+  let closed = false;
+  const ask = (name: RequestName, body?: Uint8Array): Promise<unknown> =>
+    channel.request(name, body).catch((thrown: unknown) => {
+      throw translate(thrown);
+    });
+  const askUnlessGone = async (name: RequestName, body?: Uint8Array): Promise<void> => {
+    try {
+      await ask(name, body);
+    } catch (thrown) {
+      if (!(thrown instanceof OrreryError) || thrown.code !== 'keeper_lost' || !(await isGone(GONE_MS))) throw thrown;
+    }
+  };
+  const openView = async (onStream?: (frame: StreamFrame) => void): Promise<Channel> => {
+    const view = await parts.open(onStream);
+    if (closed) view.close();
+    views.add(view);
+    void view.closed.then(() => views.delete(view));
+    return view;
+  };
+  return {
+    dir,
+    identity,
+    guarantees: channel.hello.guarantees,
+    go: async () => {
+      await channel.request('go').catch((thrown: unknown) => {
+        if (!(thrown instanceof KeeperRefusal) || !['exec', 'ended'].includes(thrown.code)) throw translate(thrown);
+      });
+    },
+    status: async (): Promise<KeeperStatus> => {
+      const { state, exit, stdoutBytes, stderrBytes } = readHello(await ask('status'));
+      return { state, exit, stdoutBytes, stderrBytes };
+    },
+    output: createOutput({ ...parts, open: openView }, () => closed),
+    write: async (id, bytes): Promise<InputState> => {
+      checkInput(id, bytes);
+      return readInputState(await ask('input', encodeInput(id, bytes)));
+    },
+    closeInput: async () => void (await ask('closeInput')),
+    inputState: async (id) => {
+      checkInput(id, new Uint8Array());
+      try {
+        return readInputState(await ask('inputState', encodeInput(id)));
+      } catch (thrown) {
+        if (!(thrown instanceof OrreryError) || thrown.code !== 'keeper_lost' || closed) throw thrown;
+        return readInputStateOfFiles(dir, id, processes);
+      }
+    },
+    resize: async (columns, rows) => void (await ask('resize', encodeSize(columns, rows))),
+    signal: async (name) => void (await ask('signal', Buffer.from(name, 'latin1'))),
+    terminate: () => askUnlessGone('terminate'),
+    kill: createKill(parts, ask),
+    wait: () => ask('wait').then(readExit, exitOfGone),
+    release: (stream, offset) => askUnlessGone('release', encodeStreamOffset(stream, offset)),
+    finish: async () => {
+      await askUnlessGone('finish');
+      if (!(await isGone(GONE_MS))) throw keeperLost(`process ${identity.pid} does not go away`);
+    },
+    close: () => {
+      closed = true;
+      channel.close();
+      for (const view of views) view.close();
+    },
+  };
+};
