@@ -105,3 +105,17 @@ export const streamPaths = { node: '/events', task: '/tasks/:id/events' } as con
 
 /** First frame of every stream (`event: hello`): echoes the cursor. `event: reset` with the same shape when a cursor is too old. */
 export const streamHello = z.object({ after: z.int(), seq: z.int() });
+
+/** Who calls an operation: the name of the token and its scope. */
+export type Caller = { readonly name: string; readonly scope: Scope };
+
+/** A parsed call, as a slice's handler gets it. */
+export type OperationCall<Name extends OperationName> = {
+  readonly params: z.output<(typeof operations)[Name]['params']>;
+  readonly query: z.output<(typeof operations)[Name]['query']>;
+  readonly body: (typeof operations)[Name]['body'] extends z.ZodType ? z.output<NonNullable<(typeof operations)[Name]['body']>> : undefined;
+  readonly caller: Caller;
+};
+
+/** Handlers by operation name; each slice gives some, the door registers all. */
+export type OperationHandlers = { readonly [Name in OperationName]: (call: OperationCall<Name>) => Promise<AnswerOf<Name>> };

@@ -51,4 +51,4 @@ export {
 } from './node.ts';
 export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
 export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';
-export { operations, streamHello, streamPaths, type AnswerOf, type BodyOf, type Operation, type OperationName, type ParamsOf, type QueryOf } from './http.ts';
+export { operations, streamHello, streamPaths, type AnswerOf, type BodyOf, type Caller, type Operation, type OperationCall, type OperationHandlers, type OperationName, type ParamsOf, type QueryOf } from './http.ts';

@@ -56,3 +56,55 @@ export const STREAM_READERS = 2_000;
 export const STREAM_KEEP_ALIVE_MS = 15_000;
 /** Events that may gather for one reader while its replay is read; beyond, the replay catches up first. */
 export const STREAM_REPLAY_EVENTS = 500;
+
+// --- tasks and their attempts ---
+/** Tasks that may wait: a runaway script is stopped before it fills the disk. */
+export const QUEUE_ENTRIES = 10_000;
+/** A claim is renewed three times in this span; after it another node may take the work over. */
+export const LEASE_MS = 30_000;
+/** Free bytes on the data directory's disk below which new work is refused. */
+export const FREE_DISK_BYTES = 256 * 1024 * 1024;
+/** Validation output that is kept in the record and sent back to the agent: head and tail of it. */
+export const CAPTURED_BYTES = 64 * 1024;
+/** One piece of output in an event. */
+export const OUTPUT_EVENT_BYTES = 32 * 1024;
+/** Output of one run in events; the rest is counted and stays in the capture's tail. */
+export const OUTPUT_EVENTS_BYTES = 4 * 1024 * 1024;
+/** Bytes of one turn of an agent before it is ended with the limit `output`. */
+export const TURN_OUTPUT_BYTES = 256 * 1024 * 1024;
+/** Bytes of one hook before it is ended with the limit `output`. */
+export const HOOK_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** How long a program may go on after it was asked to end. */
+export const TERMINATE_GRACE_MS = 5_000;
+/** The last bytes of a program's stderr that explain its failure. */
+export const STDERR_TAIL_BYTES = 16 * 1024;
+
+// --- git, checkouts and saved work ---
+/** One Git command that only reads: a status of 20,000 files takes two seconds on a slow disk. */
+export const GIT_READ_MS = 60_000;
+/** One Git command that writes a tree or copies objects. */
+export const GIT_WRITE_MS = 10 * 60_000;
+/** A fetch of a whole repository. */
+export const GIT_FETCH_MS = 30 * 60_000;
+/** What a Git command may answer in memory: the list of a repository's files with room to spare. */
+export const GIT_OUTPUT_BYTES = 256 * 1024 * 1024;
+/** The end of a Git command's stderr that is kept to explain its failure. */
+export const GIT_STDERR_BYTES = 16 * 1024;
+/** A patch that is shown; the rest is counted as truncated. */
+export const DIFF_PATCH_BYTES = 4 * 1024 * 1024;
+/** One hook or project file of a commit: a person writes it. */
+export const PROJECT_FILE_BYTES = 1024 * 1024;
+/** Refs of an agent's Git directory that are looked at, and the size of its packed-refs. */
+export const AGENT_REFS = 10_000;
+export const AGENT_PACKED_REFS_BYTES = 16 * 1024 * 1024;
+/** Objects an agent may hand over: what a large refactoring makes, not a copy of the internet. */
+export const AGENT_OBJECTS = 500_000;
+export const AGENT_OBJECTS_BYTES = 4 * 1024 * 1024 * 1024;
+/** Files and folders in one checkout, ignored ones included. */
+export const CHECKOUT_ENTRIES = 5_000_000;
+/** Clean checkouts that are kept per project, so that the next task starts at once. */
+export const WARM_SLOTS = 4;
+/** Days that ignored files of a released checkout are kept before retention takes them. */
+export const ASIDE_DAYS = 7;
+/** Entries deleted before other work gets a turn. */
+export const REMOVE_BATCH = 200;

@@ -1,0 +1,42 @@
+import type { Insertable, Kysely, Selectable, Updateable } from 'kysely';
+import type { EnvironmentTable, RunTable, Tables } from '../store/tables.ts';
+
+export type EnvironmentRow = Selectable<EnvironmentTable>;
+export type RunRow = Selectable<RunTable>;
+
+export const findEnvironment = async (db: Kysely<Tables>, id: string): Promise<EnvironmentRow | null> =>
+  (await db.selectFrom('environment').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+
+/** Environments that are not closed. */
+export const openEnvironments = (db: Kysely<Tables>): Promise<EnvironmentRow[]> => db.selectFrom('environment').selectAll().where('closed_at', 'is', null).execute();
+
+export const insertEnvironment = async (db: Kysely<Tables>, row: Insertable<EnvironmentTable>): Promise<void> => {
+  await db.insertInto('environment').values(row).execute();
+};
+
+export const updateEnvironment = async (db: Kysely<Tables>, id: string, change: Updateable<EnvironmentTable>): Promise<void> => {
+  await db.updateTable('environment').set(change).where('id', '=', id).execute();
+};
+
+/** The newest run of a stage: a run that never began may have been followed by another. */
+export const findRun = async (db: Kysely<Tables>, key: { readonly attemptId: string; readonly stage: string; readonly round: number }): Promise<RunRow | null> =>
+  (await db
+    .selectFrom('run')
+    .selectAll()
+    .where('attempt_id', '=', key.attemptId)
+    .where('stage', '=', key.stage)
+    .where('round', '=', key.round)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc')
+    .executeTakeFirst()) ?? null;
+
+export const runsOfAttempt = (db: Kysely<Tables>, attemptId: string): Promise<RunRow[]> =>
+  db.selectFrom('run').selectAll().where('attempt_id', '=', attemptId).orderBy('started_at').execute();
+
+export const insertRun = async (db: Kysely<Tables>, row: Insertable<RunTable>): Promise<void> => {
+  await db.insertInto('run').values(row).execute();
+};
+
+export const updateRun = async (db: Kysely<Tables>, id: string, change: Updateable<RunTable>): Promise<void> => {
+  await db.updateTable('run').set(change).where('id', '=', id).execute();
+};

@@ -1,0 +1,124 @@
+// Glossary. The queue holds tasks that may start; a claim takes one under a lease with a fencing token that grows with
+// every claim, so that a claimer that lost its lease cannot settle. Contract: tasks.
+
+import { OrreryError } from '@orrery/protocol';
+import type { Kysely, Selectable } from 'kysely';
+import { QUEUE_ENTRIES } from '../kernel/limits.ts';
+import type { QueueEntryTable, Tables } from '../store/tables.ts';
+
+/** A task taken from the queue. */
+export type Claim = { readonly taskId: string; readonly fence: number };
+
+/** What a claimer may take. */
+export type ClaimRules = {
+  readonly owner: string;
+  readonly nowMs: number;
+  readonly leaseMs: number;
+  /** Most tasks of one project that run at once. */
+  readonly perProject: number;
+};
+
+/** Puts a task into the queue; refuses when it is full. */
+export const enqueue = async (db: Kysely<Tables>, entry: { readonly taskId: string; readonly priority: number; readonly notBefore: number; readonly nowMs: number }): Promise<void> => {
+  const { count } = await db.selectFrom('queue_entry').select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  if (Number(count) >= QUEUE_ENTRIES) {
+    throw new OrreryError('queue_full', `The queue holds ${QUEUE_ENTRIES} tasks and takes no more.`, {
+      rule: 'A full queue refuses; it drops nothing.',
+      fix: 'Wait for tasks to end, or cancel some: orrery task list --state queued',
+    });
+  }
+  await db
+    .insertInto('queue_entry')
+    .values({ task_id: entry.taskId, priority: entry.priority, not_before: entry.notBefore, lease_owner: null, lease_until: null, fence: 0, enqueued_at: entry.nowMs })
+    .execute();
+};
+
+/** Whether nothing new may start. */
+export const isPaused = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await db.selectFrom('queue_state').select('value').where('key', '=', 'paused').executeTakeFirst())?.value === 'yes';
+
+export const setPaused = async (db: Kysely<Tables>, paused: boolean): Promise<void> => {
+  const value = paused ? 'yes' : 'no';
+  await db.insertInto('queue_state').values({ key: 'paused', value }).onConflict((conflict) => conflict.column('key').doUpdateSet({ value })).execute();
+};
+
+/** Takes the best waiting task, or null: highest priority first, then oldest; a full project does not hold up others. */
+export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<Claim | null> => {
+  if (await isPaused(db)) return null;
+  const busy = await busyProjects(db, rules.perProject);
+  let select = db
+    .selectFrom('queue_entry')
+    .innerJoin('task', 'task.id', 'queue_entry.task_id')
+    .select(['queue_entry.task_id', 'queue_entry.fence'])
+    .where('queue_entry.lease_owner', 'is', null)
+    .where('queue_entry.not_before', '<=', rules.nowMs)
+    .orderBy('queue_entry.priority', 'desc')
+    .orderBy('queue_entry.position')
+    .limit(1);
+  if (busy.length > 0) select = select.where((eb) => eb.or([eb('task.project_id', 'is', null), eb('task.project_id', 'not in', busy)]));
+  const found = await select.executeTakeFirst();
+  if (found === undefined) return null;
+  const fence = found.fence + 1;
+  await db
+    .updateTable('queue_entry')
+    .set({ lease_owner: rules.owner, lease_until: rules.nowMs + rules.leaseMs, fence })
+    .where('task_id', '=', found.task_id)
+    .execute();
+  return { taskId: found.task_id, fence };
+};
+
+const busyProjects = async (db: Kysely<Tables>, perProject: number): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('queue_entry')
+    .innerJoin('task', 'task.id', 'queue_entry.task_id')
+    .select(['task.project_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('queue_entry.lease_owner', 'is not', null)
+    .where('task.project_id', 'is not', null)
+    .groupBy('task.project_id')
+    .execute();
+  return rows.filter((row) => Number(row.count) >= perProject).flatMap((row) => (row.project_id === null ? [] : [row.project_id]));
+};
+
+/** Claimed tasks of other owners than this one: what a dead node was doing. Takes their leases over. */
+export const takeOver = async (db: Kysely<Tables>, rules: { readonly owner: string; readonly nowMs: number; readonly leaseMs: number }): Promise<Claim[]> => {
+  const rows = await db.selectFrom('queue_entry').select(['task_id', 'fence']).where('lease_owner', 'is not', null).where('lease_owner', '!=', rules.owner).orderBy('position').execute();
+  for (const row of rows) {
+    await db
+      .updateTable('queue_entry')
+      .set({ lease_owner: rules.owner, lease_until: rules.nowMs + rules.leaseMs, fence: row.fence + 1 })
+      .where('task_id', '=', row.task_id)
+      .execute();
+  }
+  return rows.map((row) => ({ taskId: row.task_id, fence: row.fence + 1 }));
+};
+
+/** Prolongs the leases of an owner. */
+export const renewLeases = async (db: Kysely<Tables>, rules: { readonly owner: string; readonly nowMs: number; readonly leaseMs: number }): Promise<void> => {
+  await db.updateTable('queue_entry').set({ lease_until: rules.nowMs + rules.leaseMs }).where('lease_owner', '=', rules.owner).execute();
+};
+
+/** Removes a task's entry; with a claim only if that claim still holds, else `stale`. */
+export const dequeue = async (db: Kysely<Tables>, taskId: string, claim: Claim | null): Promise<void> => {
+  let remove = db.deleteFrom('queue_entry').where('task_id', '=', taskId);
+  if (claim !== null) remove = remove.where('fence', '=', claim.fence);
+  const { numDeletedRows } = await remove.executeTakeFirst();
+  if (claim !== null && numDeletedRows === 0n) {
+    throw new OrreryError('stale', `Task ${taskId} is no longer held by this node.`, { rule: 'Only the holder of the newest claim settles a task.' });
+  }
+};
+
+export type QueueEntry = Selectable<QueueEntryTable>;
+
+export const findEntry = async (db: Kysely<Tables>, taskId: string): Promise<QueueEntry | null> =>
+  (await db.selectFrom('queue_entry').selectAll().where('task_id', '=', taskId).executeTakeFirst()) ?? null;
+
+/** How many tasks stand before this one. */
+export const positionOf = async (db: Kysely<Tables>, entry: QueueEntry): Promise<number> => {
+  const { count } = await db
+    .selectFrom('queue_entry')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('lease_owner', 'is', null)
+    .where((eb) => eb.or([eb('priority', '>', entry.priority), eb.and([eb('priority', '=', entry.priority), eb('position', '<', entry.position)])]))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+};

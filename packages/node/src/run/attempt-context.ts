@@ -1,0 +1,103 @@
+import type { StageName, TaskIntent } from '@orrery/protocol';
+import type { Environment } from '../exec/backend.ts';
+import type { NewEvent } from '../store/store.ts';
+import { findStage, insertStage, updateAttempt, updateStage, type StageKey } from '../task/attempt-store.ts';
+import type { AttemptRow, StageRow, TaskRow } from '../task/model.ts';
+import type { AttemptSettings, HookName, RunParts, WorkPlace } from './doors.ts';
+import { AttemptEnded, cancelledEnding, Detached } from './ending.ts';
+
+/** What `prepare` found out; stored with the attempt, so that another start of the node goes on from here. */
+export type Prepared = {
+  readonly baseSha: string | null;
+  readonly baseName: string | null;
+  readonly branch: string;
+  readonly place: WorkPlace;
+  readonly hooks: readonly HookName[];
+  readonly settings: AttemptSettings;
+};
+
+/** Everything one attempt is conducted with. */
+export type AttemptContext = {
+  readonly parts: RunParts;
+  readonly task: TaskRow;
+  readonly intent: TaskIntent;
+  readonly attempt: AttemptRow;
+  /** Aborted by a cancel. */
+  readonly cancelled: AbortSignal;
+  /** Aborted when the node stops and programs run on. */
+  readonly detached: AbortSignal;
+  /** Called once it is known what the attempt's program is doing (after a restart). */
+  readonly known: () => void;
+};
+
+/** An attempt whose environment is open. */
+export type OpenAttempt = AttemptContext & { readonly prepared: Prepared; readonly environment: Environment; readonly egressToken: string; readonly runTokenFile: string };
+
+/** Throws when the attempt shall not go on. */
+export const checkGoing = (context: AttemptContext): void => {
+  if (context.detached.aborted) throw new Detached();
+  if (context.cancelled.aborted) throw new AttemptEnded(cancelledEnding);
+};
+
+/** Milliseconds left of the attempt's wall time; counted from its start, across restarts of the node. */
+export const remainingMs = (context: AttemptContext, settings: AttemptSettings): number => {
+  const left = context.attempt.started_at + settings.wallMs - context.parts.clock.nowMs();
+  if (left > 0) return left;
+  throw new AttemptEnded({ verdict: 'failed', cause: 'timeout', reason: `The attempt used up its ${settings.wallMs} ms.` });
+};
+
+/** How a stage ended. */
+export type StageEnd = { readonly state: 'passed' | 'failed' | 'skipped' | 'timeout' | 'interrupted'; readonly exitCode: number | null; readonly note: string | null; readonly output: string | null };
+
+export const passed: StageEnd = { state: 'passed', exitCode: null, note: null, output: null };
+
+const stageKey = (context: AttemptContext, name: StageName, round: number): StageKey => ({ attemptId: context.attempt.id, name, round });
+
+/** The record of a stage, or null. */
+export const stageOf = (context: AttemptContext, name: StageName, round: number): Promise<StageRow | null> => findStage(context.parts.store.read, stageKey(context, name, round));
+
+/** Records that a stage begins, once: a stage that was running when the node died is still the same stage. */
+export const beginStage = async (context: AttemptContext, name: StageName, round: number): Promise<StageRow> => {
+  const key = stageKey(context, name, round);
+  const there = await findStage(context.parts.store.read, key);
+  if (there !== null) return there;
+  const row = { attempt_id: context.attempt.id, name, round, state: 'running', run_id: null, exit_code: null, note: null, output: null, started_at: context.parts.clock.nowMs(), ended_at: null };
+  await context.parts.store.transaction(async (tx) => {
+    await insertStage(tx.db, row);
+    await tx.append([taskEvent(context, null, { kind: 'stage.started', attempt: context.attempt.number, stage: name, round })]);
+  });
+  return row;
+};
+
+/** Records how a stage ended, once. */
+export const endStage = async (context: AttemptContext, row: StageRow, end: StageEnd): Promise<void> => {
+  if (row.ended_at !== null) return;
+  const nowMs = context.parts.clock.nowMs();
+  const name = row.name as StageName;
+  await context.parts.store.transaction(async (tx) => {
+    await updateStage(tx.db, stageKey(context, name, row.round), { state: end.state, exit_code: end.exitCode, note: end.note, output: end.output, ended_at: nowMs });
+    await tx.append([
+      taskEvent(context, null, {
+        kind: 'stage.ended',
+        attempt: context.attempt.number,
+        stage: name,
+        round: row.round,
+        state: end.state,
+        exitCode: end.exitCode,
+        note: end.note,
+        tookMs: Math.max(0, nowMs - row.started_at),
+      }),
+    ]);
+  });
+};
+
+/** An event of the attempt's task. */
+export const taskEvent = (context: AttemptContext, turn: number | null, body: NewEvent['body']): NewEvent => ({ taskId: context.task.id, turn, body });
+
+/** Stores what `prepare` found. */
+export const savePrepared = async (context: AttemptContext, prepared: Prepared): Promise<void> => {
+  await context.parts.store.transaction((tx) => updateAttempt(tx.db, context.attempt.id, { progress: JSON.stringify({ prepared }) }));
+};
+
+/** What an earlier start of the node prepared, or null. */
+export const loadPrepared = (context: AttemptContext): Prepared | null => (JSON.parse(context.attempt.progress) as { prepared?: Prepared }).prepared ?? null;

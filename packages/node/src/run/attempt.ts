@@ -1,0 +1,66 @@
+import { findTask } from '../task/store.ts';
+import type { Ending } from '../task/model.ts';
+import type { Claim } from '../queue/index.ts';
+import { checkGoing, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
+import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } from './ending.ts';
+import { drive } from './stages/drive.ts';
+import { requireHook } from './stages/hook.ts';
+import { open } from './stages/open.ts';
+import { prepare } from './stages/prepare.ts';
+import { settle, type Reached } from './stages/settle.ts';
+import { retryPrompt, validate } from './stages/validate.ts';
+
+/**
+ * Conducts one attempt from where it is to its end: prepare ▸ open ▸ init ▸ before ▸ (drive ▸ validate)… ▸ after ▸ settle.
+ * Each stage that an earlier start of the node finished is passed over; one that was running goes on. Rejects only with
+ * `Detached`, or when the end itself could not be recorded.
+ */
+export const conductAttempt = async (context: AttemptContext, claim: Claim): Promise<void> => {
+  let reached: Reached = { prepared: loadPrepared(context), environment: null, summary: null };
+  let ending: Ending;
+  try {
+    const prepared = await prepare(context);
+    reached = { ...reached, prepared };
+    const opened = await open(context, prepared);
+    reached = { ...reached, environment: opened.environment };
+    ending = await work(opened);
+  } catch (thrown) {
+    if (thrown instanceof Detached || context.detached.aborted) throw new Detached();
+    if (!(thrown instanceof AttemptEnded)) context.parts.log.error('attempt.failed', { task: context.task.id, error: (thrown as Error).name, place: placeOf(thrown) });
+    ending = endingOf(thrown, 'infrastructure');
+  } finally {
+    context.known();
+  }
+  await settle(context, claim, await honourCancel(context, ending), reached);
+};
+
+const work = async (open: OpenAttempt): Promise<Ending> => {
+  await requireHook(open, 'init');
+  await requireHook(open, 'before');
+  const ending = await driveUntilValid(open);
+  if (ending.verdict === 'accepted' || ending.verdict === 'rejected') await requireHook(open, 'after');
+  return ending;
+};
+
+const driveUntilValid = async (open: OpenAttempt): Promise<Ending> => {
+  const { maxRetries, retryPrompt: template } = open.prepared.settings;
+  let prompt = open.intent.prompt;
+  for (let round = 1; ; round++) {
+    const ending = await drive(open, round, prompt);
+    if (ending !== null) return ending;
+    const validation = await validate(open, round);
+    checkGoing(open);
+    if (validation.passed) return acceptedEnding;
+    if (round > maxRetries) return { verdict: 'rejected', cause: null, reason: `validation.sh still fails after ${round} ${round === 1 ? 'turn' : 'turns'}.` };
+    prompt = retryPrompt(template, validation.output);
+  }
+};
+
+/** A cancel that came while the attempt was ending otherwise still counts, unless the work was already accepted. */
+const honourCancel = async (context: AttemptContext, ending: Ending): Promise<Ending> => {
+  if (ending.verdict === 'accepted' || ending.verdict === 'cancelled') return ending;
+  const task = await findTask(context.parts.store.read, context.task.id);
+  return task?.cancel_requested === 1 || context.cancelled.aborted ? cancelledEnding : ending;
+};
+
+const placeOf = (thrown: unknown): string | null => (thrown instanceof Error ? (/\n\s+at (.*)/.exec(thrown.stack ?? '')?.[1] ?? null) : null);

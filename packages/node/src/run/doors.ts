@@ -1,0 +1,112 @@
+// What a run needs of the slices and rings below, as narrow as it uses them. boot.ts gives the real ones.
+
+import type { UsageTotals } from '@orrery/protocol';
+import type { Backend } from '../exec/backend.ts';
+import type { Harness, InstalledProgram } from '../harness/harness.ts';
+import type { KeeperGuarantee } from '../keeper/types.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Store } from '../store/store.ts';
+import type { AtKillPoint } from './kill-points.ts';
+
+/** Hooks that a repository may have, by their file names in `.orrery/hooks/`. */
+export const hookNames = ['init', 'before', 'validation', 'after'] as const;
+export type HookName = (typeof hookNames)[number];
+
+/** A directory for one task: a checkout of a project or a scratch folder. */
+export type WorkPlace = {
+  readonly checkoutId: string;
+  readonly path: string;
+  /** Inside it, read-only to programs where the backend can. */
+  readonly readOnly: readonly string[];
+  /** Directories outside it that Git needs to read (the mirror's objects). */
+  readonly reads: readonly string[];
+};
+
+/** What an attempt left behind, safe in the mirror. */
+export type Collected = {
+  readonly headSha: string | null;
+  readonly resultRef: string | null;
+  readonly filesChanged: number;
+  readonly insertions: number;
+  readonly deletions: number;
+  readonly commits: number;
+  readonly salvageRef: string | null;
+  /** What is worth saying: a broken .git, a rebase half done, another branch … */
+  readonly notes: readonly string[];
+};
+
+export type ProjectDoor = {
+  /** Brings the mirror up to date and resolves a base (null: what the user has checked out) to a commit. */
+  resolveBase(projectId: string, base: string | null): Promise<{ readonly sha: string; readonly name: string }>;
+  /** Hooks and the project file of that very commit, as plain blobs. */
+  readHooks(projectId: string, sha: string): Promise<{ readonly hooks: ReadonlyMap<HookName, Uint8Array>; readonly projectFile: string | null }>;
+};
+
+export type WorkspaceDoor = {
+  /** A clean checkout at `baseSha`; called again for the same task and attempt it answers the same one. */
+  claim(asked: { readonly projectId: string; readonly taskId: string; readonly attempt: number; readonly baseSha: string; readonly branch: string }): Promise<WorkPlace>;
+  scratch(asked: { readonly taskId: string; readonly attempt: number }): Promise<WorkPlace>;
+  /** Brings everything that was done into the mirror. Nothing of it runs. Repeatable. */
+  collect(asked: { readonly checkoutId: string; readonly taskId: string; readonly attempt: number; readonly baseSha: string | null }): Promise<Collected>;
+  /** Gives the directory back; what is not saved yet is salvaged first. Repeatable. */
+  release(checkoutId: string): Promise<void>;
+  /** Settles directories that no live task names. */
+  recover(liveTaskIds: readonly string[]): Promise<void>;
+};
+
+export type TokenDoor = {
+  /** Two fresh tokens for an environment; earlier ones of it end. */
+  mint(asked: { readonly environmentId: string; readonly taskId: string; readonly models: readonly string[] | null; readonly budgetUsd: number | null; readonly egress: readonly string[] }): Promise<{ readonly run: string; readonly egress: string }>;
+  end(environmentId: string): Promise<void>;
+};
+
+/** What an attempt runs with: the request, narrowed by project and operator. */
+export type AttemptSettings = {
+  readonly harness: string;
+  readonly model: string | null;
+  readonly effort: string | null;
+  readonly backend: string;
+  readonly maxRetries: number;
+  /** Holds `{{validation_output}}`. */
+  readonly retryPrompt: string;
+  readonly egress: readonly string[];
+  readonly required: readonly KeeperGuarantee[];
+  readonly wallMs: number;
+  readonly hookMs: number;
+  readonly turnMs: number;
+  readonly cpuSeconds: number | null;
+  readonly memoryBytes: number | null;
+  readonly processes: number | null;
+  readonly outputBytes: number;
+};
+
+export type RunParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly projects: ProjectDoor;
+  readonly workspace: WorkspaceDoor;
+  readonly tokens: TokenDoor;
+  /** The backend of a name; throws for unknown or forbidden ones. */
+  backend(name: string): Backend;
+  backends(): readonly Backend[];
+  harness(id: string): Harness;
+  program(id: string): Promise<InstalledProgram | null>;
+  usageOf(taskId: string): Promise<UsageTotals>;
+  /** Whether the gateway refused a call of this task because of its budget. */
+  budgetRefused(taskId: string): Promise<boolean>;
+  /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
+  settle(asked: { readonly intent: string; readonly projectFile: string | null }): AttemptSettings;
+  /** Removes an environment's directory (made and recorded by the node). */
+  removeEnvironment(id: string): Promise<void>;
+  readonly environmentsDirectory: string;
+  readonly brokerSocket: string;
+  readonly asRoot: boolean;
+  readonly atKillPoint: AtKillPoint;
+  queue(): { readonly parallel: number; readonly perProject: number };
+  /** This start of the node; owner of its leases. */
+  readonly generation: string;
+};

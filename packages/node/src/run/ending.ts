@@ -1,0 +1,72 @@
+import { toOrreryError, type Verdict } from '@orrery/protocol';
+import type { RunEnd } from '../exec/backend.ts';
+import type { TurnOutcome } from '../harness/harness.ts';
+import type { Ending } from '../task/model.ts';
+
+/** Thrown inside an attempt to end it; carried to `settle`, never to the outside. */
+export class AttemptEnded extends Error {
+  readonly ending: Ending;
+  constructor(ending: Ending) {
+    super(ending.reason ?? ending.verdict);
+    this.name = 'AttemptEnded';
+    this.ending = ending;
+  }
+}
+
+/** Thrown when the node stops while programs run on: nothing is settled, the next start goes on. */
+export class Detached extends Error {
+  constructor() {
+    super('the node is stopping');
+    this.name = 'Detached';
+  }
+}
+
+const ending = (verdict: Verdict, cause: string | null, reason: string | null): Ending => ({ verdict, cause, reason });
+
+export const cancelledEnding = ending('cancelled', null, 'Cancelled on request.');
+export const acceptedEnding = ending('accepted', null, null);
+
+/** What any failure inside a stage makes of the attempt. */
+export const endingOf = (thrown: unknown, cause: string): Ending => {
+  if (thrown instanceof AttemptEnded) return thrown.ending;
+  const error = toOrreryError(thrown);
+  if (error.code === 'keeper_lost') return ending('interrupted', 'infrastructure', error.message);
+  if (error.code === 'deadline') return ending('failed', 'timeout', error.message);
+  if (error.code === 'disk_full') return ending('interrupted', 'infrastructure', error.message);
+  return ending('failed', cause, error.toLines().join(' '));
+};
+
+/** How a program that was stopped by a bound or lost ends the attempt; null when it ended by itself. */
+export const endingOfRun = (end: RunEnd, what: string): Ending | null => {
+  if (end.limit === 'wall') return ending('failed', 'timeout', `${what} was ended by its time limit after ${end.tookMs} ms.`);
+  if (end.limit !== null) return ending('limit', null, `${what} reached the ${end.limit} limit.`);
+  if (end.reason !== null && end.reason.startsWith('guarantee:')) return ending('failed', 'backend', `${what} was not started: ${end.reason}.`);
+  if (end.reason !== null && end.exitCode === null) return ending('interrupted', 'infrastructure', `${what} was interrupted: ${end.reason}.`);
+  return null;
+};
+
+/** How a turn that did not succeed ends the attempt; null for success. */
+export const endingOfTurn = (outcome: TurnOutcome, budgetRefused: boolean): Ending | null => {
+  const said = outcome.message ?? 'no reason given';
+  if (outcome.outcome === 'success') return null;
+  if (budgetRefused || outcome.outcome === 'budget') return ending('failed', 'budget', `The budget is spent: ${said}`);
+  if (outcome.outcome === 'cancelled') return cancelledEnding;
+  if (outcome.outcome === 'limit') return ending('limit', null, outcome.resetsAt === null ? `Usage limit: ${said}` : `Usage limit until ${outcome.resetsAt}: ${said}`);
+  if (outcome.outcome === 'interrupted' || outcome.outcome === 'uncertain') return ending('interrupted', 'infrastructure', said);
+  if (outcome.failure === 'auth') return ending('failed', 'auth', `The provider refused the credential: ${said}`);
+  if (outcome.failure === 'timeout') return ending('failed', 'timeout', said);
+  return ending('failed', 'agent', outcome.failure === null ? said : `${failureWords[outcome.failure]}: ${said}`);
+};
+
+const failureWords: Readonly<Record<NonNullable<TurnOutcome['failure']>, string>> = {
+  auth: 'The provider refused the credential',
+  overloaded: 'The provider is overloaded',
+  rate_limit: 'The provider limits the rate',
+  usage_limit: 'The usage limit is reached',
+  context: 'The conversation no longer fits the model',
+  billing: 'The provider asks for payment',
+  network: 'The connection to the model broke',
+  timeout: 'The turn took too long',
+  program: 'The agent program ended without a result',
+  protocol: 'The answer could not be read',
+};

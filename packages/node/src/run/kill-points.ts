@@ -1,0 +1,31 @@
+/**
+ * Moments of an attempt at which the crash tests end the node, in the order in which an attempt meets them. Each lies
+ * between two durable steps, so that together they show that the next start repairs every state in between.
+ */
+export const killPoints = [
+  'claimed',
+  'attempt-recorded',
+  'checkout-made',
+  'prepared',
+  'environment-recorded',
+  'environment-opened',
+  'run-recorded',
+  'run-launched',
+  'run-identity-stored',
+  'run-going',
+  'input-written',
+  'output-committed',
+  'run-ended',
+  'end-recorded',
+  'run-finished',
+  'validated',
+  'environment-closed',
+  'collected',
+  'settled',
+  'released',
+] as const;
+
+export type KillPoint = (typeof killPoints)[number];
+
+/** Called at each point; outside crash tests it does nothing. */
+export type AtKillPoint = (point: KillPoint, where: string) => void;

@@ -1,0 +1,165 @@
+import { LEASE_MS } from '../kernel/limits.ts';
+import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
+import { attemptsOf, insertAttempt, openAttempt } from '../task/attempt-store.ts';
+import { intentOf, type AttemptRow, type TaskRow } from '../task/model.ts';
+import { findTask, updateTask } from '../task/store.ts';
+import { conductAttempt } from './attempt.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import type { RunParts } from './doors.ts';
+import { Detached } from './ending.ts';
+
+/** Takes work from the queue and conducts it. */
+export type RunLoop = {
+  /** Goes on with everything that a dead node was doing; resolves when it is known what each of it does now. */
+  recover(): Promise<{ readonly tasks: number; readonly reattached: number; readonly interrupted: number; readonly tookMs: number }>;
+  start(): void;
+  /** Looks for work now. */
+  wake(): void;
+  cancel(taskId: string): void;
+  /** Takes no new work; resolves when nothing runs. */
+  drain(): Promise<void>;
+  /** Lets go of everything; programs run on under their keepers. */
+  detach(): Promise<void>;
+  readonly running: number;
+};
+
+type Running = { readonly cancel: AbortController; readonly done: Promise<void> };
+
+export const createRunLoop = (parts: RunParts): RunLoop => {
+  const running = new Map<string, Running>();
+  const detached = new AbortController();
+  const state = { taking: false, looking: false, again: false };
+  let renewal: NodeJS.Timeout | null = null;
+
+  const conduct = (claim: Claim, task: TaskRow, attempt: AttemptRow): Promise<void> => {
+    const cancel = new AbortController();
+    if (task.cancel_requested === 1) cancel.abort();
+    const { promise: known, resolve } = Promise.withResolvers<void>();
+    const context: AttemptContext = { parts, task, intent: intentOf(task), attempt, cancelled: cancel.signal, detached: detached.signal, known: resolve };
+    const done = conductAttempt(context, claim)
+      .catch((thrown: unknown) => {
+        if (!(thrown instanceof Detached)) parts.log.error('attempt.unsettled', { task: task.id, error: (thrown as Error).name, code: (thrown as { code?: string }).code ?? null });
+      })
+      .finally(() => {
+        resolve();
+        running.delete(task.id);
+        wake();
+      });
+    running.set(task.id, { cancel, done });
+    return known;
+  };
+
+  const look = async (): Promise<void> => {
+    while (state.taking && running.size < parts.queue().parallel) {
+      const begun = await begin(parts);
+      if (begun === null) return;
+      parts.atKillPoint('attempt-recorded', 'queue');
+      void conduct(begun.claim, begun.task, begun.attempt);
+    }
+  };
+
+  const wake = (): void => {
+    if (!state.taking) return;
+    if (state.looking) {
+      state.again = true;
+      return;
+    }
+    state.looking = true;
+    look()
+      .catch((thrown: unknown) => parts.log.error('queue.claim.failed', { error: (thrown as Error).name, code: (thrown as { code?: string }).code ?? null }))
+      .finally(() => {
+        state.looking = false;
+        if (state.again) {
+          state.again = false;
+          wake();
+        }
+      });
+  };
+
+  const stopTaking = (): void => {
+    state.taking = false;
+  };
+
+  return {
+    recover: async () => {
+      const from = parts.clock.monotonicMs();
+      const claims = await parts.store.transaction((tx) => takeOver(tx.db, { owner: parts.generation, nowMs: parts.clock.nowMs(), leaseMs: LEASE_MS }));
+      const going = await Promise.all(claims.map((claim) => resumeClaim(parts, claim)));
+      await Promise.all(going.map(({ claim, task, attempt }) => conduct(claim, task, attempt)));
+      const reattached = going.filter(({ task }) => running.has(task.id)).length;
+      return { tasks: claims.length, reattached, interrupted: claims.length - reattached, tookMs: Math.round(parts.clock.monotonicMs() - from) };
+    },
+    start: () => {
+      state.taking = true;
+      renewal = setInterval(() => void renew(parts), LEASE_MS / 3);
+      wake();
+    },
+    wake,
+    cancel: (taskId) => running.get(taskId)?.cancel.abort(),
+    drain: async () => {
+      stopTaking();
+      while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));
+      if (renewal !== null) clearInterval(renewal);
+    },
+    detach: async () => {
+      stopTaking();
+      detached.abort();
+      if (renewal !== null) clearInterval(renewal);
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+    get running() {
+      return running.size;
+    },
+  };
+};
+
+const renew = (parts: RunParts): Promise<void> =>
+  parts.store
+    .transaction((tx) => renewLeases(tx.db, { owner: parts.generation, nowMs: parts.clock.nowMs(), leaseMs: LEASE_MS }))
+    .catch((thrown: unknown) => parts.log.warn('queue.renew.failed', { error: (thrown as Error).name }));
+
+type Begun = { readonly claim: Claim; readonly task: TaskRow; readonly attempt: AttemptRow };
+
+/** Claims the next task and records its new attempt, in one transaction. */
+const begin = (parts: RunParts): Promise<Begun | null> =>
+  parts.store.transaction(async (tx) => {
+    const nowMs = parts.clock.nowMs();
+    const claim = await claimNext(tx.db, { owner: parts.generation, nowMs, leaseMs: LEASE_MS, perProject: parts.queue().perProject });
+    if (claim === null) return null;
+    parts.atKillPoint('claimed', 'queue');
+    await updateTask(tx.db, claim.taskId, { state: 'running', started_at: nowMs });
+    const task = await findTask(tx.db, claim.taskId);
+    if (task === null) return null;
+    const number = (await attemptsOf(tx.db, task.id)).length + 1;
+    const attempt = newAttempt(parts, task, number);
+    await insertAttempt(tx.db, attempt);
+    await tx.append([
+      { taskId: task.id, turn: null, body: { kind: 'task.state', state: 'running', waitingFor: null } },
+      { taskId: task.id, turn: null, body: { kind: 'attempt.started', attempt: number, backend: task.backend } },
+    ]);
+    return { claim, task, attempt };
+  });
+
+const newAttempt = (parts: RunParts, task: TaskRow, number: number): AttemptRow => ({
+  id: parts.ids('attempt'),
+  task_id: task.id,
+  number,
+  environment_id: null,
+  backend: task.backend,
+  conversation: null,
+  guarantees: '[]',
+  progress: '{}',
+  verdict: null,
+  cause: null,
+  reason: null,
+  started_at: parts.clock.nowMs(),
+  ended_at: null,
+});
+
+/** The open attempt of a claim that a dead node held. Claim and attempt are recorded together, so it is there. */
+const resumeClaim = async (parts: RunParts, claim: Claim): Promise<Begun> => {
+  const task = await findTask(parts.store.read, claim.taskId);
+  const attempt = await openAttempt(parts.store.read, claim.taskId);
+  if (task === null || attempt === null) throw new Error(`claimed task ${claim.taskId} has no open attempt`);
+  return { claim, task, attempt };
+};

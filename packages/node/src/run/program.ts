@@ -1,0 +1,220 @@
+import { OrreryError, type EventBody, type StageName } from '@orrery/protocol';
+import type { Environment, Handle, RunEnd } from '../exec/backend.ts';
+import type { OutputStream } from '../keeper/types.ts';
+import { findRun, insertRun, updateRun, type RunRow } from '../environment/store.ts';
+import { TERMINATE_GRACE_MS } from '../kernel/limits.ts';
+import { updateAttempt } from '../task/attempt-store.ts';
+import { checkGoing, taskEvent, type AttemptContext } from './attempt-context.ts';
+import { Detached } from './ending.ts';
+
+/** What taking in bytes of one stream gave. `offset` is where parsing may restart; it lies at or before what was taken in. */
+export type Taken = {
+  readonly bodies: readonly EventBody[];
+  readonly offset: number;
+  readonly conversation: string | null;
+  /** The program took its input. */
+  readonly accepted: boolean;
+  /** The program has no more to say to this input: stdin may be closed. */
+  readonly settled: boolean;
+};
+
+/** Makes events of a program's output. Its state is stored with the offsets, so that a restarted node goes on exactly there. */
+export type Consumer<Outcome> = {
+  push(stream: OutputStream, bytes: Uint8Array): Taken;
+  state(): unknown;
+  /** The program ended: the last events, and what the stage needs to know. */
+  end(end: RunEnd): { readonly bodies: readonly EventBody[]; readonly outcome: Outcome };
+};
+
+/** A position to go on from. */
+export type ConsumerStart = { readonly stdout: number; readonly stderr: number; readonly state: unknown };
+
+/** One program of a stage. */
+export type ProgramPlan<Outcome> = {
+  readonly stage: StageName;
+  readonly round: number;
+  describe(runId: string): string;
+  start(runId: string): Promise<Handle>;
+  readonly input: Uint8Array | null;
+  readonly closeInput: 'after-input' | 'when-settled';
+  /** Events that belong to the moment of the start, for example the prompt. */
+  readonly opening: readonly EventBody[];
+  consumer(from: ConsumerStart): Consumer<Outcome>;
+};
+
+export type ProgramEnd<Outcome> = { readonly end: RunEnd; readonly outcome: Outcome };
+
+type Running<Outcome> = {
+  readonly context: AttemptContext;
+  readonly plan: ProgramPlan<Outcome>;
+  readonly row: RunRow;
+  readonly handle: Handle;
+  readonly consumer: Consumer<Outcome>;
+  /** The streams take turns: the stored state must hold exactly what the stored offsets say. */
+  readonly turns: Mutex;
+};
+
+/**
+ * Runs one program of a stage to its end, or goes on watching one that an earlier start of the node began. Its identity is
+ * stored before it may act; its input is written at most once; offsets and the events parsed up to them are committed
+ * together. Rejects with `keeper_lost` when the program's keeper is gone without a record of the end.
+ */
+export const conductProgram = async <Outcome>(context: AttemptContext, environment: Environment, plan: ProgramPlan<Outcome>): Promise<ProgramEnd<Outcome>> => {
+  const before = await findRun(context.parts.store.read, { attemptId: context.attempt.id, stage: plan.stage, round: plan.round });
+  if (before?.end != null) return JSON.parse(before.end) as ProgramEnd<Outcome>;
+  const resumed = before === null ? null : await resume(context, environment, before);
+  context.known();
+  const { row, handle } = resumed ?? (await launch(context, environment, plan));
+  const consumer = plan.consumer({ stdout: row.stdout_offset, stderr: row.stderr_offset, state: JSON.parse(row.translator) });
+  const running = { context, plan, row, handle, consumer, turns: createMutex() };
+  const unwatch = watchSignals(running);
+  try {
+    await Promise.all([feed(running), pump(running, 'stdout'), pump(running, 'stderr')]);
+    if (context.detached.aborted) throw new Detached();
+    return await record(running, await handle.wait());
+  } catch (thrown) {
+    handle.detach();
+    if (context.detached.aborted) throw new Detached();
+    throw thrown;
+  } finally {
+    unwatch();
+  }
+};
+
+const launch = async <Outcome>(context: AttemptContext, environment: Environment, plan: ProgramPlan<Outcome>): Promise<{ row: RunRow; handle: Handle }> => {
+  checkGoing(context);
+  const { store, clock, atKillPoint, ids } = context.parts;
+  const id = `${plan.stage}.${plan.round}.${ids('run')}`;
+  const row: RunRow = {
+    id,
+    environment_id: environment.id,
+    attempt_id: context.attempt.id,
+    stage: plan.stage,
+    round: plan.round,
+    described: plan.describe(id),
+    identity: null,
+    state: 'recorded',
+    stdout_offset: 0,
+    stderr_offset: 0,
+    translator: 'null',
+    accepted: 0,
+    end: null,
+    started_at: clock.nowMs(),
+    ended_at: null,
+  };
+  await store.transaction(async (tx) => {
+    await insertRun(tx.db, row);
+    await tx.append(plan.opening.map((body) => taskEvent(context, plan.round, body)));
+  });
+  atKillPoint('run-recorded', plan.stage);
+  const handle = await plan.start(id);
+  atKillPoint('run-launched', plan.stage);
+  await storeIdentity(context, id, handle);
+  atKillPoint('run-identity-stored', plan.stage);
+  await handle.go();
+  atKillPoint('run-going', plan.stage);
+  return { row, handle };
+};
+
+const storeIdentity = (context: AttemptContext, id: string, handle: Handle): Promise<void> =>
+  context.parts.store.transaction((tx) => updateRun(tx.db, id, { identity: JSON.stringify(handle.identity), state: 'launched' }));
+
+/** The run an earlier start of the node began, or null when it never began and may be started again. */
+const resume = async (context: AttemptContext, environment: Environment, row: RunRow): Promise<{ row: RunRow; handle: Handle } | null> => {
+  const handle = await environment.reattach(row.id);
+  if (handle === null) {
+    if (row.state === 'recorded') return null;
+    throw new OrreryError('keeper_lost', `The program of stage ${row.stage} is gone and left no record of its end.`, {
+      rule: 'What is not known is not guessed: the task is interrupted and yours to decide.',
+      fix: `orrery task retry ${context.task.id}`,
+    });
+  }
+  const end = await handle.tryWait();
+  if (end?.reason === 'no-go') {
+    await handle.finish();
+    return null;
+  }
+  if (row.identity === null) await storeIdentity(context, row.id, handle);
+  if (end === null) await handle.go();
+  return { row, handle };
+};
+
+const feed = async <Outcome>({ plan, row, handle, context }: Running<Outcome>): Promise<void> => {
+  if (plan.input === null) return;
+  const state = await handle.write(row.id, plan.input);
+  context.parts.atKillPoint('input-written', plan.stage);
+  // A program that ended without reading all of its input tells so by its own end.
+  if (state.state === 'written' && plan.closeInput === 'after-input') await handle.closeInput();
+};
+
+const pump = async <Outcome>(running: Running<Outcome>, stream: OutputStream): Promise<void> => {
+  const { context, plan, row, handle } = running;
+  let committed = row[offsetColumn[stream]];
+  let closed = false;
+  for await (const chunk of handle.output(stream, committed)) {
+    const taken = await running.turns.run('', () => takeIn(running, stream, { bytes: chunk.bytes, committed }));
+    if (taken.offset > committed) {
+      committed = taken.offset;
+      context.parts.atKillPoint('output-committed', plan.stage);
+      await handle.release(stream, committed);
+    }
+    if (taken.settled && !closed && plan.closeInput === 'when-settled') {
+      closed = true;
+      await handle.closeInput();
+    }
+  }
+};
+
+const offsetColumn = { stdout: 'stdout_offset', stderr: 'stderr_offset' } as const;
+
+/** Parses a piece and commits what it gave together with the new offset. */
+const takeIn = async <Outcome>({ context, plan, row, consumer }: Running<Outcome>, stream: OutputStream, piece: { readonly bytes: Uint8Array; readonly committed: number }): Promise<Taken> => {
+  const taken = consumer.push(stream, piece.bytes);
+  if (taken.bodies.length === 0 && taken.offset <= piece.committed) return taken;
+  const change = { [offsetColumn[stream]]: taken.offset, translator: JSON.stringify(consumer.state()), ...(taken.accepted ? { accepted: 1 } : {}) };
+  await context.parts.store.transaction(async (tx) => {
+    await updateRun(tx.db, row.id, change);
+    await tx.append(taken.bodies.map((body) => taskEvent(context, plan.round, body)));
+    if (taken.conversation !== null) await updateAttempt(tx.db, context.attempt.id, { conversation: taken.conversation });
+  });
+  return taken;
+};
+
+const record = async <Outcome>({ context, plan, row, handle, consumer }: Running<Outcome>, end: RunEnd): Promise<ProgramEnd<Outcome>> => {
+  const { store, clock, atKillPoint } = context.parts;
+  atKillPoint('run-ended', plan.stage);
+  const last = consumer.end(end);
+  const result: ProgramEnd<Outcome> = { end, outcome: last.outcome };
+  await store.transaction(async (tx) => {
+    await updateRun(tx.db, row.id, { state: 'ended', end: JSON.stringify(result), ended_at: clock.nowMs() });
+    await tx.append(last.bodies.map((body) => taskEvent(context, plan.round, body)));
+  });
+  atKillPoint('end-recorded', plan.stage);
+  await handle.finish();
+  atKillPoint('run-finished', plan.stage);
+  return result;
+};
+
+/** A cancel asks the program to end and then takes its whole tree; a stop of the node only lets go of the view. */
+const watchSignals = <Outcome>({ context, handle }: Running<Outcome>): (() => void) => {
+  const over = new AbortController();
+  const onCancel = (): void => {
+    stop(context, handle, over.signal).catch((thrown: unknown) => context.parts.log.warn('run.stop.failed', { task: context.task.id, error: String((thrown as Error).name) }));
+  };
+  const onDetach = (): void => handle.detach();
+  if (context.cancelled.aborted) onCancel();
+  if (context.detached.aborted) onDetach();
+  context.cancelled.addEventListener('abort', onCancel);
+  context.detached.addEventListener('abort', onDetach);
+  return () => {
+    over.abort();
+    context.cancelled.removeEventListener('abort', onCancel);
+    context.detached.removeEventListener('abort', onDetach);
+  };
+};
+
+const stop = async (context: AttemptContext, handle: Handle, over: AbortSignal): Promise<void> => {
+  await handle.terminate();
+  await context.parts.clock.sleep(TERMINATE_GRACE_MS, over).catch(() => undefined);
+  if (!over.aborted) await handle.kill();
+};

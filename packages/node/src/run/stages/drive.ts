@@ -1,0 +1,117 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { OrreryError, type StageName } from '@orrery/protocol';
+import type { RunSpec } from '../../exec/backend.ts';
+import type { Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts';
+import { openAttempt } from '../../task/attempt-store.ts';
+import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
+import { endingOfRun, endingOfTurn } from '../ending.ts';
+import { conductProgram, type ProgramEnd } from '../program.ts';
+import { turnConsumer } from '../turn-consumer.ts';
+import { taskEnvironment } from './hook.ts';
+import { limitsOf } from './open.ts';
+import type { Ending } from '../../task/model.ts';
+
+const name: StageName = 'drive';
+
+/** How much of a prompt the log shows; the whole of it is with the task. */
+const shownPromptChars = 100_000;
+
+/** One turn of the agent. Answers null when it ended well, else how the attempt ends. */
+export const drive = async (open: OpenAttempt, round: number, prompt: string): Promise<Ending | null> => {
+  const row = await beginStage(open, name, round);
+  const { end, outcome } = await conductTurn(open, round, prompt);
+  const ending = await endingFor(open, { end, outcome });
+  const timedOut = end.limit === 'wall';
+  await endStage(open, row, {
+    state: ending === null ? 'passed' : timedOut ? 'timeout' : ending.verdict === 'interrupted' || ending.verdict === 'cancelled' ? 'interrupted' : 'failed',
+    exitCode: end.exitCode,
+    note: ending?.reason ?? null,
+    output: null,
+  });
+  return ending;
+};
+
+const endingFor = async (open: OpenAttempt, { end, outcome }: ProgramEnd<TurnOutcome>): Promise<Ending | null> => {
+  checkGoing(open);
+  const byRun = endingOfRun(end, 'The agent');
+  if (byRun !== null) return byRun;
+  return endingOfTurn(outcome, outcome.outcome !== 'success' && (await open.parts.budgetRefused(open.task.id)));
+};
+
+const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Promise<ProgramEnd<TurnOutcome>> => {
+  const harness = open.parts.harness(open.prepared.settings.harness);
+  const launch = await prepareTurn(open, harness, prompt);
+  const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId });
+  return conductProgram(open, open.environment, {
+    stage: name,
+    round,
+    describe: (runId) => open.environment.describe(spec(runId)),
+    start: (runId) => open.environment.start(spec(runId)),
+    input: launch.input,
+    closeInput: launch.closeInput,
+    opening: [
+      { kind: 'user', text: prompt.length <= shownPromptChars ? prompt : `${prompt.slice(0, shownPromptChars)}\n… ${prompt.length - shownPromptChars} characters more` },
+    ],
+    consumer: (from) => turnConsumer(harness, from),
+  });
+};
+
+const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnLaunch> => {
+  const { parts, prepared, environment } = open;
+  const program = harness.pin === null ? null : await parts.program(harness.id);
+  if (harness.pin !== null && program === null) {
+    throw new OrreryError('harness_not_installed', `The program of harness ${harness.id} is not installed.`, {
+      rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
+      fix: `orrery harness install ${harness.id}`,
+    });
+  }
+  const attempt = await openAttempt(parts.store.read, open.task.id);
+  const launch = harness.launch({
+    program,
+    prompt,
+    conversation: attempt?.conversation ?? null,
+    model: prepared.settings.model ?? harness.defaultModel,
+    effort: prepared.settings.effort,
+    workdir: environment.workdir,
+    home: environment.home,
+    scratchpad: environment.scratchpad,
+    brokerEndpoint: environment.brokerEndpoint,
+    tokenFile: open.runTokenFile,
+    systemPrompt: null,
+    command: open.intent.command ?? null,
+    asRoot: parts.asRoot,
+  });
+  await writeHomeFiles(environment.home, launch.homeFiles);
+  return launch;
+};
+
+/** Home lies on this machine for every backend there is so far; the files hold no secrets. */
+const writeHomeFiles = async (home: string, files: TurnLaunch['homeFiles']): Promise<void> => {
+  for (const [file, content] of Object.entries(files)) {
+    const path = join(home, normalize(`/${file}`));
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, content, { mode: 0o600 });
+  }
+};
+
+const turnSpec = (open: OpenAttempt, turn: { readonly launch: TurnLaunch; readonly harness: Harness; readonly round: number; readonly runId: string }): RunSpec => {
+  const { launch, harness, round, runId } = turn;
+  const { settings } = open.prepared;
+  checkGoing(open);
+  return {
+    command: launch.command,
+    args: launch.args,
+    cwd: open.environment.workdir,
+    grants: [
+      { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
+      ...launch.programPaths.map((path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'environment', required: true }) as const),
+    ],
+    env: { ...taskEnvironment(open, round), ...launch.env },
+    envPassthrough: ['PATH', 'LANG', 'LC_ALL', 'TZ'],
+    stdio: 'stream',
+    limits: limitsOf(settings, Math.min(settings.turnMs, remainingMs(open, settings))),
+    label: `${harness.id} turn ${round}`,
+    runId,
+  };
+};

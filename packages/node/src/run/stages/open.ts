@@ -1,0 +1,131 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StageName } from '@orrery/protocol';
+import type { Environment, EnvironmentSpec, Limits } from '../../exec/backend.ts';
+import { findEnvironment, insertEnvironment, updateEnvironment } from '../../environment/store.ts';
+import { updateAttempt } from '../../task/attempt-store.ts';
+import { beginStage, checkGoing, endStage, passed, type AttemptContext, type OpenAttempt, type Prepared } from '../attempt-context.ts';
+import type { AttemptSettings, HookName } from '../doors.ts';
+import { AttemptEnded, endingOf } from '../ending.ts';
+
+const name: StageName = 'open';
+
+// Not synced: programs do not outlive the machine, so nobody reads these files after a power cut.
+const ownerOnly = { mode: 0o600 } as const;
+
+/** Opens the attempt's one environment, or finds the one that an earlier start of the node opened. */
+export const open = async (context: AttemptContext, prepared: Prepared): Promise<OpenAttempt> => {
+  const id = environmentId(context);
+  const before = await findEnvironment(context.parts.store.read, id);
+  const row = await beginStage(context, name, 1);
+  try {
+    checkGoing(context);
+    const opened = before?.state === 'open' ? await reopen(context, prepared, before.spec) : await openNew(context, prepared, id);
+    await endStage(context, row, { ...passed, note: `${prepared.settings.backend}: ${describeGuarantees(opened.environment)}` });
+    return opened;
+  } catch (thrown) {
+    const ending = endingOf(thrown, 'backend');
+    await endStage(context, row, { state: 'failed', exitCode: null, note: ending.reason, output: null });
+    throw new AttemptEnded(ending);
+  }
+};
+
+/** One environment for each attempt: its id follows from the attempt's. */
+export const environmentId = (context: AttemptContext): string => context.attempt.id.replace(/^att_/, 'env_');
+
+/** Where an environment keeps its home, temporary files, hooks and tokens. */
+export const environmentDirectory = (context: AttemptContext): string => join(context.parts.environmentsDirectory, environmentId(context));
+
+const privateFile = (context: AttemptContext, file: string): string => join(environmentDirectory(context), 'private', file);
+
+const openNew = async (context: AttemptContext, prepared: Prepared, id: string): Promise<OpenAttempt> => {
+  const { parts } = context;
+  const spec = environmentSpec(context, prepared, id);
+  await parts.store.transaction(async (tx) => {
+    if ((await findEnvironment(tx.db, id)) !== null) return;
+    await insertEnvironment(tx.db, { id, task_id: context.task.id, backend: prepared.settings.backend, spec: JSON.stringify(spec), state: 'opening', opened_at: parts.clock.nowMs(), closed_at: null });
+    await updateAttempt(tx.db, context.attempt.id, { environment_id: id, backend: prepared.settings.backend });
+  });
+  parts.atKillPoint('environment-recorded', name);
+  await makeDirectories(context, spec);
+  await writeHooks(context, prepared);
+  const tokens = await parts.tokens.mint({
+    environmentId: id,
+    taskId: context.task.id,
+    models: prepared.settings.model === null ? null : [prepared.settings.model],
+    budgetUsd: context.intent.budgetUsd ?? null,
+    egress: prepared.settings.egress,
+  });
+  await writeFile(privateFile(context, 'egress-token'), tokens.egress, ownerOnly);
+  const environment = await parts.backend(prepared.settings.backend).open(spec);
+  const runTokenFile = await environment.provide('run-token', new TextEncoder().encode(tokens.run));
+  await writeFile(privateFile(context, 'run-token-path'), runTokenFile, ownerOnly);
+  await parts.store.transaction(async (tx) => {
+    await updateEnvironment(tx.db, id, { state: 'open' });
+    await updateAttempt(tx.db, context.attempt.id, { guarantees: JSON.stringify(environment.guarantees) });
+  });
+  parts.atKillPoint('environment-opened', name);
+  return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
+};
+
+const reopen = async (context: AttemptContext, prepared: Prepared, spec: string): Promise<OpenAttempt> => {
+  const environment = await context.parts.backend(prepared.settings.backend).reopen(JSON.parse(spec) as EnvironmentSpec);
+  const egressToken = await readFile(privateFile(context, 'egress-token'), 'utf8');
+  const runTokenFile = await readFile(privateFile(context, 'run-token-path'), 'utf8');
+  return { ...context, prepared, environment, egressToken, runTokenFile };
+};
+
+const environmentSpec = (context: AttemptContext, prepared: Prepared, id: string): EnvironmentSpec => {
+  const directory = environmentDirectory(context);
+  const workdirAccess = context.intent.readOnly ? 'rox' : 'rwx';
+  return {
+    id,
+    taskId: context.task.id,
+    workdir: prepared.place.path,
+    home: join(directory, 'home'),
+    scratchpad: join(directory, 'tmp'),
+    grants: [
+      { path: prepared.place.path, access: workdirAccess, scope: 'absolute', provenance: 'orrery', required: true },
+      ...prepared.place.reads.map((path) => ({ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }) as const),
+    ],
+    readOnly: prepared.place.readOnly,
+    ports: { connect: [], bind: [], egress: prepared.settings.egress },
+    limits: limitsOf(prepared.settings, prepared.settings.wallMs),
+    required: prepared.settings.required,
+    brokerSocket: context.parts.brokerSocket,
+    project: context.task.project_id,
+    image: null,
+  };
+};
+
+/** The bounds of one program of an attempt. */
+export const limitsOf = (settings: AttemptSettings, wallMs: number): Limits => ({
+  wallMs,
+  outputBytes: settings.outputBytes,
+  ...(settings.cpuSeconds === null ? {} : { cpuSeconds: settings.cpuSeconds }),
+  ...(settings.memoryBytes === null ? {} : { memoryBytes: settings.memoryBytes }),
+  ...(settings.processes === null ? {} : { processes: settings.processes }),
+});
+
+const makeDirectories = async (context: AttemptContext, spec: EnvironmentSpec): Promise<void> => {
+  await mkdir(context.parts.environmentsDirectory, { recursive: true, mode: 0o700 });
+  for (const path of [environmentDirectory(context), spec.home, spec.scratchpad, join(environmentDirectory(context), 'private'), hooksDirectory(context)]) {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  }
+};
+
+const hooksDirectory = (context: AttemptContext): string => join(environmentDirectory(context), 'hooks');
+
+/** Where a hook of the base commit lies for this attempt. */
+export const hookPath = (context: AttemptContext, hook: HookName): string => join(hooksDirectory(context), `${hook}.sh`);
+
+const writeHooks = async (context: AttemptContext, prepared: Prepared): Promise<void> => {
+  if (context.task.project_id === null || prepared.baseSha === null) return;
+  const { hooks } = await context.parts.projects.readHooks(context.task.project_id, prepared.baseSha);
+  for (const [hook, content] of hooks) await writeFile(hookPath(context, hook), content, ownerOnly);
+};
+
+const describeGuarantees = (environment: Environment): string => {
+  const held = environment.guarantees.filter((report) => report.held).map((report) => report.guarantee);
+  return held.length === 0 ? 'no confinement' : `guarantees ${held.join(', ')}`;
+};

@@ -1,0 +1,80 @@
+import type { StageName, TaskResult, TaskState } from '@orrery/protocol';
+import type { Environment } from '../../exec/backend.ts';
+import { findEnvironment, updateEnvironment } from '../../environment/store.ts';
+import { dequeue, type Claim } from '../../queue/index.ts';
+import { stagesOf, updateAttempt } from '../../task/attempt-store.ts';
+import type { Ending } from '../../task/model.ts';
+import { updateTask } from '../../task/store.ts';
+import { beginStage, endStage, passed, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
+import type { Collected } from '../doors.ts';
+import { environmentId } from './open.ts';
+
+const name: StageName = 'settle';
+
+/** What an attempt had reached when it came to its end. */
+export type Reached = { readonly prepared: Prepared | null; readonly environment: Environment | null; readonly summary: string | null };
+
+const nothing: Collected = { headSha: null, resultRef: null, filesChanged: 0, insertions: 0, deletions: 0, commits: 0, salvageRef: null, notes: [] };
+
+/**
+ * Ends every process of the environment, brings the work into the mirror, and records the verdict in one transaction.
+ * Every step can be repeated, so that a crash between two of them loses nothing.
+ */
+export const settle = async (context: AttemptContext, claim: Claim, ending: Ending, reached: Reached): Promise<void> => {
+  const { parts, task, attempt } = context;
+  const row = await beginStage(context, name, 1);
+  await reached.environment?.close();
+  await parts.tokens.end(environmentId(context));
+  parts.atKillPoint('environment-closed', name);
+  const place = reached.prepared?.place ?? null;
+  const collected =
+    place === null ? nothing : await parts.workspace.collect({ checkoutId: place.checkoutId, taskId: task.id, attempt: attempt.number, baseSha: reached.prepared?.baseSha ?? null });
+  parts.atKillPoint('collected', name);
+  await endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
+  await recordVerdict(context, { claim, ending, result: await resultOf(context, reached, collected) });
+  parts.atKillPoint('settled', name);
+  if (place !== null) await parts.workspace.release(place.checkoutId);
+  await parts.removeEnvironment(environmentId(context));
+  parts.atKillPoint('released', name);
+};
+
+const resultOf = async (context: AttemptContext, reached: Reached, collected: Collected): Promise<TaskResult> => ({
+  summary: reached.summary,
+  baseSha: reached.prepared?.baseSha ?? null,
+  headSha: collected.headSha,
+  resultRef: collected.resultRef,
+  filesChanged: collected.filesChanged,
+  insertions: collected.insertions,
+  deletions: collected.deletions,
+  commits: collected.commits,
+  salvageRef: collected.salvageRef,
+  validation: await lastValidation(context),
+  usage: await context.parts.usageOf(context.task.id),
+});
+
+/** The last word of the repository's own script in this attempt. */
+const lastValidation = async (context: AttemptContext): Promise<TaskResult['validation']> => {
+  const rows = (await stagesOf(context.parts.store.read, context.attempt.id)).filter((row) => row.name === 'validate' && row.ended_at !== null && row.state !== 'skipped');
+  const last = rows.toSorted((a, b) => a.round - b.round).at(-1);
+  if (last === undefined) return null;
+  const output = last.output ?? '';
+  return { passed: last.state === 'passed', exitCode: last.exit_code, timedOut: last.state === 'timeout', output, outputBytes: Buffer.byteLength(output) };
+};
+
+const recordVerdict = async (context: AttemptContext, end: { readonly claim: Claim; readonly ending: Ending; readonly result: TaskResult }): Promise<void> => {
+  const { store, clock } = context.parts;
+  const { task, attempt } = context;
+  const { verdict, cause, reason } = end.ending;
+  const nowMs = clock.nowMs();
+  await store.transaction(async (tx) => {
+    await dequeue(tx.db, task.id, end.claim);
+    await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
+    await updateTask(tx.db, task.id, { state: verdict satisfies TaskState, verdict, cause, reason, result: JSON.stringify(end.result), cancel_requested: 0, ended_at: nowMs });
+    if ((await findEnvironment(tx.db, environmentId(context))) !== null) await updateEnvironment(tx.db, environmentId(context), { state: 'closed', closed_at: nowMs });
+    await tx.append([
+      taskEvent(context, null, { kind: 'attempt.ended', attempt: attempt.number, verdict, cause, reason }),
+      taskEvent(context, null, { kind: 'task.state', state: verdict, waitingFor: null }),
+      taskEvent(context, null, { kind: 'task.ended', verdict, cause, reason, filesChanged: end.result.filesChanged, usage: end.result.usage }),
+    ]);
+  });
+};

@@ -1,0 +1,214 @@
+import { OrreryError, type OperationCall, type StageName, type Task, type TaskIntent } from '@orrery/protocol';
+import type { Kysely } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { dequeue, enqueue, findEntry, positionOf } from '../queue/index.ts';
+import type { Store, Tx } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
+import { countAttempts } from './attempt-store.ts';
+import { intentHash } from './intent.ts';
+import { hasEnded, intentOf, taskNotFound, toTask, type TaskRow } from './model.ts';
+import { findTask, findTaskByRequest, findTasksByPrefix, insertTask, listTasks, updateTask } from './store.ts';
+
+/** What a project is to a task. */
+export type ProjectRef = { readonly id: string; readonly name: string; readonly path: string };
+
+/** What the task slice needs of its neighbours. */
+export type TaskParts = {
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: Ids;
+  /** The project of an id, name or path; `not_found` when the node does not know it. */
+  resolveProject(reference: string): Promise<ProjectRef>;
+  projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
+  /** Checks names and bounds against what the operator allows; answers what the task will run with. */
+  admit(intent: TaskIntent): { readonly harness: string; readonly backend: string; readonly model: string | null };
+  /** Throws `disk_full` when there is no room for new work. */
+  checkDisk(): void;
+  /** Tells the loop that there may be something to do. */
+  wake(): void;
+  /** Tells the loop that a running task shall end. */
+  cancelRunning(taskId: string): void;
+};
+
+/** Use cases of tasks; one transaction each. */
+export type Tasks = {
+  add(intent: TaskIntent): Promise<Task>;
+  show(id: string): Promise<Task>;
+  list(query: OperationCall<'taskList'>['query']): Promise<{ items: Task[]; nextCursor: string | null; seq: number }>;
+  cancel(id: string): Promise<Task>;
+  retry(id: string, requestId: string | undefined): Promise<Task>;
+  /** The full id of an id or an unambiguous beginning of one. */
+  find(id: string): Promise<TaskRow>;
+  view(row: TaskRow, replayed?: boolean): Promise<Task>;
+};
+
+export const createTasks = (parts: TaskParts): Tasks => {
+  const { store } = parts;
+
+  const find = async (id: string): Promise<TaskRow> => {
+    const exact = await findTask(store.read, id);
+    if (exact !== null) return exact;
+    const found = /^tsk_[0-9a-z]{4,}$/.test(id) ? await findTasksByPrefix(store.read, id) : [];
+    if (found.length > 1) throw new OrreryError('ambiguous', `More than one task begins with ${id}.`, { rule: 'A beginning must name one task alone.', fix: 'orrery task list' });
+    const only = found[0];
+    if (only === undefined) throw taskNotFound(id);
+    return only;
+  };
+
+  const viewAll = async (rows: readonly TaskRow[]): Promise<Task[]> => {
+    const seq = store.seq();
+    const attempts = await countAttempts(store.read, rows.map((row) => row.id));
+    const projects = await parts.projectsById([...new Set(rows.flatMap((row) => row.project_id ?? []))]);
+    return Promise.all(
+      rows.map(async (row) => {
+        const project = row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
+        const task = toTask(row, { seq, attempts: attempts.get(row.id) ?? 0, project });
+        return row.state === 'queued' ? { ...task, waitingFor: await whyItWaits(store.read, row.id) } : task;
+      }),
+    );
+  };
+
+  const view = async (row: TaskRow, replayed = false): Promise<Task> => {
+    const [task] = await viewAll([row]);
+    if (task === undefined) throw taskNotFound(row.id);
+    return { ...task, replayed };
+  };
+
+  return {
+    find,
+    view,
+    show: async (id) => view(await find(id)),
+    list: async (query) => {
+      const before = query.cursor === undefined ? null : Number(query.cursor);
+      if (before !== null && !Number.isSafeInteger(before)) throw new OrreryError('invalid_input', 'That cursor is not one of this list.', { fix: 'Begin again without a cursor.' });
+      const projectId = query.project === undefined ? undefined : (await parts.resolveProject(query.project)).id;
+      const rows = await listTasks(store.read, { limit: query.limit, before, state: query.state, projectId });
+      const last = rows.length === query.limit ? rows.at(-1) : undefined;
+      return { items: await viewAll(rows), nextCursor: last === undefined ? null : String(last.key), seq: store.seq() };
+    },
+    add: async (intent) => {
+      const { row, replayed } = await addTask(parts, intent);
+      parts.wake();
+      return view(row, replayed);
+    },
+    cancel: async (id) => {
+      const task = await find(id);
+      await store.transaction((tx) => cancelTask(tx, task.id, parts.clock.nowMs()));
+      parts.cancelRunning(task.id);
+      return view(await find(task.id));
+    },
+    retry: async (id, requestId) => {
+      const task = await find(id);
+      if (task.state === 'limit' || task.state === 'interrupted') {
+        parts.checkDisk();
+        await store.transaction((tx) => requeue(tx, task.id, parts.clock.nowMs()));
+        parts.wake();
+        return view(await find(task.id));
+      }
+      if (!hasEnded(task.state as Task['state'])) {
+        throw new OrreryError('busy', `Task ${task.id} is ${task.state}.`, { rule: 'Only a task that has ended can be retried.', fix: `orrery task cancel ${task.id}` });
+      }
+      const intent = intentOf(task);
+      const { row, replayed } = await addTask(parts, { ...intent, requestId, origin: { kind: 'retry', by: task.id } });
+      parts.wake();
+      return view(row, replayed);
+    },
+  };
+};
+
+const whyItWaits = async (db: Kysely<Tables>, taskId: string): Promise<string | null> => {
+  const entry = await findEntry(db, taskId);
+  if (entry === null || entry.lease_owner !== null) return null;
+  const before = await positionOf(db, entry);
+  return before === 0 ? 'a free place' : `${before} task${before === 1 ? '' : 's'} before it`;
+};
+
+const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: TaskRow; replayed: boolean }> => {
+  const { requestId: given, origin, ...meaning } = intent;
+  const requestId = given ?? parts.ids('request');
+  const hash = intentHash(meaning);
+  const before = await findTaskByRequest(parts.store.read, requestId);
+  if (before !== null) return { row: sameIntent(before, hash), replayed: true };
+  const admitted = parts.admit(intent);
+  parts.checkDisk();
+  const project = intent.project === null ? null : await parts.resolveProject(intent.project);
+  const nowMs = parts.clock.nowMs();
+  const id = parts.ids('task');
+  return parts.store.transaction(async (tx) => {
+    const raced = await findTaskByRequest(tx.db, requestId);
+    if (raced !== null) return { row: sameIntent(raced, hash), replayed: true };
+    await insertTask(tx.db, {
+      id,
+      request_id: requestId,
+      intent_hash: hash,
+      intent: JSON.stringify({ ...intent, requestId, origin: origin ?? { kind: 'api', by: 'unknown' } }),
+      state: 'queued',
+      waiting_for: null,
+      verdict: null,
+      cause: null,
+      reason: null,
+      project_id: project?.id ?? null,
+      harness: admitted.harness,
+      model: admitted.model,
+      backend: admitted.backend,
+      continues: intent.continues ?? null,
+      cancel_requested: 0,
+      result: null,
+      applied_at: null,
+      created_at: nowMs,
+      started_at: null,
+      ended_at: null,
+    });
+    await enqueue(tx.db, { taskId: id, priority: intent.priority, notBefore: 0, nowMs });
+    await tx.append([
+      { taskId: id, turn: null, body: { kind: 'task.created' } },
+      { taskId: id, turn: null, body: { kind: 'task.state', state: 'queued', waitingFor: null } },
+    ]);
+    const row = await findTask(tx.db, id);
+    if (row === null) throw taskNotFound(id);
+    return { row, replayed: false };
+  });
+};
+
+const sameIntent = (row: TaskRow, hash: string): TaskRow => {
+  if (row.intent_hash === hash) return row;
+  throw new OrreryError('request_conflict', `Request ${row.request_id} was used for another task.`, {
+    rule: 'One request id stands for one intent; the same id with the same intent answers the same task.',
+    fix: 'Leave the request id out, or choose a new one.',
+    details: { taskId: row.id },
+  });
+};
+
+const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
+  const row = await findTask(tx.db, id);
+  if (row === null) throw taskNotFound(id);
+  if (row.state === 'cancelled') return;
+  if (row.state === 'running') {
+    await updateTask(tx.db, id, { cancel_requested: 1 });
+    return;
+  }
+  if (hasEnded(row.state as Task['state']) && row.state !== 'limit' && row.state !== 'interrupted') {
+    throw new OrreryError('conflict', `Task ${id} has already ended: ${row.state}.`, { rule: 'Only work that waits or runs can be cancelled.', fix: `orrery task show ${id}` });
+  }
+  const entry = await findEntry(tx.db, id);
+  if (entry !== null && entry.lease_owner !== null) {
+    await updateTask(tx.db, id, { cancel_requested: 1 });
+    return;
+  }
+  if (entry !== null) await dequeue(tx.db, id, null);
+  await updateTask(tx.db, id, { state: 'cancelled', verdict: 'cancelled', cause: null, reason: 'Cancelled before it began.', ended_at: nowMs });
+  await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'cancelled', waitingFor: null } }]);
+};
+
+const requeue = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
+  const row = await findTask(tx.db, id);
+  if (row === null) throw taskNotFound(id);
+  if (row.state !== 'limit' && row.state !== 'interrupted') return;
+  await updateTask(tx.db, id, { state: 'queued', verdict: null, cause: null, reason: null, cancel_requested: 0, ended_at: null });
+  await enqueue(tx.db, { taskId: id, priority: intentOf(row).priority, notBefore: 0, nowMs });
+  await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'queued', waitingFor: null } }]);
+};
+
+/** Stages that a reader of an attempt meets, in order. */
+export const stageOrder: readonly StageName[] = ['prepare', 'open', 'init', 'before', 'drive', 'validate', 'after', 'settle'];
