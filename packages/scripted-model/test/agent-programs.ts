@@ -68,8 +68,8 @@ const claude: AgentProgram = {
       CLAUDE_CODE_MAX_RETRIES: '1',
       DISABLE_AUTOUPDATER: '1',
       IS_SANDBOX: '1',
-      CLAUDE_ENABLE_STREAM_WATCHDOG: '1',
-      CLAUDE_STREAM_IDLE_TIMEOUT_MS: String(quietMs(place)),
+      CLAUDE_ENABLE_BYTE_WATCHDOG: '1',
+      CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: String(quietMs(place)),
       API_TIMEOUT_MS: String(quietMs(place)),
     };
     const line = { type: 'user', message: { role: 'user', content: [{ type: 'text', text: prompt }] }, parent_tool_use_id: null };
