@@ -40,7 +40,11 @@ export type RunSpec = {
   readonly env: Readonly<Record<string, string>>;
   /** Names only: they mean what they mean where the program runs. */
   readonly envPassthrough: readonly string[];
+  /** Names in `env` whose values are secrets whatever they are called: never shown. Others are masked by their name and shape. */
+  readonly secretNames?: readonly string[];
   readonly stdio: 'piped' | 'stream' | 'pty';
+  /** Size of the terminal (`pty` only; default 80 × 24). */
+  readonly terminal?: { readonly columns: number; readonly rows: number };
   readonly limits: Limits;
   /** For people and logs: `validation.sh`, `claude turn 2`. */
   readonly label: string;
@@ -99,7 +103,7 @@ export type EnvironmentSpec = {
 export type Handle = {
   readonly id: string;
   readonly identity: KeeperIdentity | { readonly containerId: string } | { readonly podUid: string };
-  /** The program waits for this: call it after the identity is stored. */
+  /** The program waits for this: call it after the identity is stored. Resolves also when it could not be executed: `wait` says so. */
   go(): Promise<void>;
   output(stream: OutputStream, fromOffset: number): AsyncIterable<OutputChunk>;
   write(id: string, bytes: Uint8Array): Promise<InputState>;
@@ -138,10 +142,12 @@ export type Environment = {
   reattach(runId: string): Promise<Handle | null>;
   /** Starts a script with bash; the caller drives the handle. */
   startScript(spec: ScriptSpec): Promise<Handle>;
-  /** Carries a file of the node's disk in after opening; answers its path inside. 0600. */
+  /** Carries a file in after opening (0600, replaced when it exists); answers its path inside. Only programs whose `grants` name that path can read it. */
   provide(name: string, content: Uint8Array): Promise<string>;
   /** What would really run, secrets masked. */
   describe(spec: RunSpec): string;
+  /** The same for a script. */
+  describeScript(spec: ScriptSpec): string;
   stats(): Promise<{ readonly processes: number; readonly memoryBytes: number }>;
   /** Ends every program of it and gives back what it holds. Idempotent. */
   close(): Promise<void>;
@@ -155,6 +161,8 @@ export type Backend = {
   guarantees(): Promise<readonly GuaranteeReport[]>;
   /** What it cannot stop, in plain words. */
   readonly cannotStop: readonly string[];
+  /** The guarantees a task requires here when nobody said otherwise. */
+  readonly defaultRequired: readonly KeeperGuarantee[];
   /** One line that says what is missing and how to get it, as an error; runs before the checkout and any token. */
   preflight(required: readonly KeeperGuarantee[]): Promise<void>;
   open(spec: EnvironmentSpec): Promise<Environment>;

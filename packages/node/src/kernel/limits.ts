@@ -62,6 +62,10 @@ export const STREAM_REPLAY_EVENTS = 500;
 export const QUEUE_ENTRIES = 10_000;
 /** A claim is renewed three times in this span; after it another node may take the work over. */
 export const LEASE_MS = 30_000;
+/** First wait before an end that could not be recorded is tried again. */
+export const SETTLE_AGAIN_MS = 2_000;
+/** Wait before a write that met a full disk is tried again. */
+export const DISK_AGAIN_MS = 1_000;
 /** Free bytes on the data directory's disk below which new work is refused. */
 export const FREE_DISK_BYTES = 256 * 1024 * 1024;
 /** Validation output that is kept in the record and sent back to the agent: head and tail of it. */

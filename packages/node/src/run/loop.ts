@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../kernel/limits.ts';
+import { LEASE_MS, SETTLE_AGAIN_MS } from '../kernel/limits.ts';
 import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
 import { attemptsOf, insertAttempt, openAttempt } from '../task/attempt-store.ts';
 import { intentOf, type AttemptRow, type TaskRow } from '../task/model.ts';
@@ -36,9 +36,9 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
     if (task.cancel_requested === 1) cancel.abort();
     const { promise: known, resolve } = Promise.withResolvers<void>();
     const context: AttemptContext = { parts, task, intent: intentOf(task), attempt, cancelled: cancel.signal, detached: detached.signal, known: resolve };
-    const done = conductAttempt(context, claim)
+    const done = conductToTheEnd(context, claim)
       .catch((thrown: unknown) => {
-        if (!(thrown instanceof Detached)) parts.log.error('attempt.unsettled', { task: task.id, error: (thrown as Error).name, code: (thrown as { code?: string }).code ?? null });
+        if (!(thrown instanceof Detached)) parts.log.error('attempt.left', { task: task.id, error: (thrown as Error).name });
       })
       .finally(() => {
         resolve();
@@ -111,6 +111,22 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
       return running.size;
     },
   };
+};
+
+/** An end that could not be recorded is tried again until it can: a claim is never dropped with its work unsettled. */
+const conductToTheEnd = async (context: AttemptContext, claim: Claim): Promise<void> => {
+  const { parts, task } = context;
+  for (let waitMs = SETTLE_AGAIN_MS; ; waitMs = Math.min(waitMs * 2, SETTLE_AGAIN_MS * 30)) {
+    try {
+      await conductAttempt({ ...context, attempt: (await openAttempt(parts.store.read, task.id)) ?? context.attempt }, claim);
+      return;
+    } catch (thrown) {
+      const code = (thrown as { code?: string }).code ?? null;
+      if (thrown instanceof Detached || code === 'stale') throw thrown;
+      parts.log.error('attempt.unsettled', { task: task.id, error: (thrown as Error).name, code, againMs: waitMs });
+      await parts.clock.sleep(waitMs, context.detached);
+    }
+  }
 };
 
 const renew = (parts: RunParts): Promise<void> =>
