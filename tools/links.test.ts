@@ -1,0 +1,55 @@
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkLinks } from './links.ts';
+import { withTree } from './planted-tree.ts';
+
+const found = (files: Record<string, string>): string[] =>
+  withTree(files, (root) => checkLinks(root).findings.map(({ path, line, message }) => `${path}:${line} ${message}`));
+
+describe('the link check', () => {
+  it('finds links that lead nowhere, by file, line and heading', () => {
+    const tree = {
+      'README.md': [
+        '# One',
+        '[a](docs/a.md) [b](docs/none.md)',
+        '[c](docs/a.md#the-second-one) [d](docs/a.md#third)',
+        '[e](#one) [f](#two)',
+        '![g](none.svg)',
+        '[h](code.ts#L2) [i](code.ts#L9)',
+      ].join('\n'),
+      'docs/a.md': '# A\n\n## The *second* one\n[up](../README.md) [out](../../etc/passwd)',
+      'code.ts': 'one\ntwo\n',
+    };
+    expect(found(tree)).toEqual([
+      'README.md:2 docs/none.md does not exist',
+      'README.md:3 docs/a.md#third has no heading #third',
+      'README.md:4 #two has no heading #two',
+      'README.md:5 none.svg does not exist',
+      'README.md:6 code.ts#L9 has no line 9',
+      'docs/a.md:4 ../../etc/passwd does not exist',
+    ]);
+  });
+
+  it('leaves the web, examples in fences and plain code alone', () => {
+    expect(
+      found({
+        'README.md': '[a](https://example.com/x) [m](mailto:a@example.com)\n```\n[b](none.md)\n```\n`docs/none.md` is not a link',
+      }),
+    ).toEqual([]);
+  });
+
+  it('finds paths in backticks of the walk that are not there', () => {
+    const walk =
+      'See `packages/a.ts`, `packages/a.ts:2`, `packages/a.ts:7` and `packages/b.ts`.\nNot paths: `task.created`, `a/b c`, `.orrery/hooks/init.sh`, `refs/orrery/x`, `/api/v1`.\n`packages/` and `packages/none/`';
+    expect(found({ 'docs/walk.md': walk, 'packages/a.ts': 'one\ntwo\n' })).toEqual([
+      'docs/walk.md:1 `packages/a.ts:7` has no line 7',
+      'docs/walk.md:1 `packages/b.ts` does not exist',
+      'docs/walk.md:3 `packages/none/` does not exist',
+    ]);
+  });
+});
+
+it('no document of this repository points at something that is not there', () => {
+  const { findings, documents, mentions } = checkLinks(dirname(import.meta.dirname));
+  expect({ findings, some: documents > 10 && mentions > 20 }).toEqual({ findings: [], some: true });
+});
