@@ -1,0 +1,58 @@
+import { OrreryError } from '@orrery/protocol/errors';
+import type { EventBody, OrreryEvent } from '@orrery/protocol';
+import type Database from 'better-sqlite3';
+import { toInstant } from '../../kernel/clock.ts';
+import { EVENT_BODY_BYTES, EVENT_PAGE } from '../../kernel/limits.ts';
+import type { NewEvent } from '../store.ts';
+import type { AppendedRow, AppendRow } from './messages.ts';
+
+/** The rows of events to append; a body over the limit is refused with `input_too_large`. */
+export const toAppendRows = (events: readonly NewEvent[], nowMs: number): AppendRow[] =>
+  events.map(({ taskId, turn, body }) => {
+    const text = JSON.stringify(body);
+    // A UTF-16 unit is at most three bytes, so most bodies need no counting.
+    if (text.length * 3 > EVENT_BODY_BYTES && Buffer.byteLength(text) > EVENT_BODY_BYTES) throw tooLarge(body);
+    return [taskId, turn, body.kind, text, nowMs];
+  });
+
+const tooLarge = (body: EventBody): OrreryError =>
+  new OrreryError('input_too_large', `An event "${body.kind}" is too large to store.`, {
+    rule: `The body of one event has at most ${EVENT_BODY_BYTES} bytes; larger texts are kept apart and cut.`,
+    details: { kind: body.kind, limitBytes: EVENT_BODY_BYTES },
+  });
+
+/** The events as they were stored, from what was sent and the numbers it got. */
+export const toEvents = ({ events, numbers, nowMs }: { events: readonly NewEvent[]; numbers: readonly AppendedRow[]; nowMs: number }): OrreryEvent[] => {
+  const at = toInstant(nowMs);
+  return events.map(({ taskId, turn, body }, index) => {
+    const [seq, sequence] = numbers[index]!;
+    return { seq, at, taskId, sequence, turn, body };
+  });
+};
+
+type EventRow = { seq: number; at: number; taskId: string | null; sequence: number | null; turn: number | null; body: string };
+
+const fromRow = ({ seq, at, taskId, sequence, turn, body }: EventRow): OrreryEvent => ({
+  seq,
+  at: toInstant(at),
+  taskId,
+  sequence,
+  turn,
+  body: JSON.parse(body) as EventBody,
+});
+
+const columns = 'event.seq, event.at, task.id AS taskId, event.sequence, event.turn, event.body';
+
+/** Reads pages of events; a page has at most `EVENT_PAGE` events whatever is asked. */
+export const createEventReader = (db: Database.Database) => {
+  const ofNode = db.prepare(`SELECT ${columns} FROM event LEFT JOIN task ON task.key = event.task_key WHERE event.seq > ? ORDER BY event.seq LIMIT ?`);
+  const ofTask = db.prepare(
+    `SELECT ${columns} FROM event JOIN task ON task.key = event.task_key WHERE task.id = ? AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
+  );
+  return {
+    events: ({ after, limit }: { after: number; limit: number }): OrreryEvent[] =>
+      (ofNode.all(after, Math.min(limit, EVENT_PAGE)) as EventRow[]).map(fromRow),
+    taskEvents: ({ taskId, after, limit }: { taskId: string; after: number; limit: number }): OrreryEvent[] =>
+      (ofTask.all(taskId, after, Math.min(limit, EVENT_PAGE)) as EventRow[]).map(fromRow),
+  };
+};
