@@ -52,12 +52,12 @@ export const RINGS: readonly (readonly string[])[] = [
 ];
 
 /** Slices that others of their ring may import: they import no slice themselves. */
-export const LEAF_SLICES: readonly string[] = ['policy', 'workspace', 'audit'];
+export const LEAF_SLICES: readonly string[] = ['environment', 'policy', 'workspace', 'audit'];
 
 /** The arrows inside a ring, `from: [to]`, each with a reason a newcomer would accept. */
 export const ARROWS: Record<string, readonly string[]> = {
-  // The one deletion path saves a tree with Git before it removes it.
-  files: ['git'],
+  // Trees that Git is to take up are walked the way trees are walked before they are removed.
+  git: ['files'],
   // A harness runs its program in an environment.
   harness: ['exec'],
   // One transaction writes a task and its place in the queue.

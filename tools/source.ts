@@ -40,10 +40,11 @@ export function isSource(path: string): boolean {
   return /\.(ts|mts|mjs|js)$/.test(path) && !/\.d\.ts$|\.generated\.ts$|(^|\/)(fixtures|generated)\//.test(path);
 }
 
-/** True for code that only tests run: it may do what the product may not. */
+/** True for code that only tests run, shared contract suites included: it may do what the product may not. */
 export function isTestCode(path: string): boolean {
   return (
     path.endsWith('.test.ts') ||
+    /\/(contract\.ts|conformance\/.*)$/.test(path) ||
     /^(tools|e2e|bench|packages\/testkit|packages\/[^/]+\/test)\//.test(path) ||
     path.endsWith('.config.ts')
   );

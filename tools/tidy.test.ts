@@ -60,10 +60,19 @@ describe('tidy', () => {
       });
     });
 
-    it('counts test bodies but not the blocks that hold them', () => {
-      const body = `describe.skipIf(none)('things', () => {\n${lines(50)}  it('works', () => {\n${lines(45)}  });\n});\n`;
+    it('counts a line in the innermost function that holds it, so that closures are measured like methods', () => {
+      const closures = `function createThing() {\n${lines(20)}  const first = () => {\n${lines(30)}  };\n  return { first, second() {\n${lines(68)}  } };\n}\n`;
+      expect(withRatchet(closures, {})).toEqual({ findings: ['function-length'], excess: { [`${PATH}#second`]: 70 } });
+      expect(withRatchet(closures.replace('const first', `${lines(20)}const first`), {}).excess).toEqual({
+        [`${PATH}#createThing`]: 44,
+        [`${PATH}#second`]: 70,
+      });
+    });
+
+    it('counts test bodies apart from the blocks that hold them', () => {
+      const body = `describe.skipIf(none)('things', () => {\n${lines(80)}  it('works', () => {\n${lines(45)}  });\n});\n`;
       expect(withTree({ 'tools/a.test.ts': body }, (root) => checkTidy(root, {}).findings.map(({ message }) => message))).toEqual(
-        ['it works has 47 lines (40, at most 70).'],
+        ['it works has 47 lines of its own (40, at most 70).'],
       );
     });
   });
@@ -89,6 +98,7 @@ describe('tidy', () => {
   it.each([
     'function act(this: Thing, a: A, b: B, c: C) {}',
     'class Failure extends Error {}',
+    "it.each([[1, 2, 3, 4]])('adds', (a, b, c, sum) => check(a, b, c, sum));",
     '// any: the parser of another package gives it\nexport const value: any = 1;',
     'export const value: any = 1; // any: the parser of another package gives it',
     'export function act() {\n  let count = 0;\n  const data = read();\n  return count + data;\n}',
