@@ -13,13 +13,14 @@ import { CONNECT_MS, GONE_MS, GONE_POLL_MS } from './limits.ts';
 import { refusalError } from './refusal.ts';
 import { keeperLost } from './lost.ts';
 import { probeMachine, startKeeper } from './spawn-keeper.ts';
+import type { KeeperProgram } from './spawn-keeper.ts';
 import { readSpoolFile } from './spool.ts';
 import type { KeeperClient, KeeperConnection, KeeperIdentity, KeeperSpec } from './types.ts';
 
 /** What the client is made of; only the binary is needed. */
 export type KeeperClientOptions = {
-  /** Path of the keeper program (`findKeeperBinary`). */
-  readonly binary: string;
+  /** Path of the keeper program, or how to find it (`findKeeperBinary`): asked when it is needed, so that a node without one starts and says so. */
+  readonly binary: string | (() => string);
   /** The whole environment of keepers themselves, never of what they run. Default: empty. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly processes?: ProcessTable;
@@ -27,7 +28,7 @@ export type KeeperClientOptions = {
   readonly endProcess?: (pid: number) => void;
 };
 
-type Parts = Required<KeeperClientOptions>;
+type Parts = Omit<Required<KeeperClientOptions>, 'binary' | 'environment'> & { readonly program: () => KeeperProgram };
 
 const endProcess = (pid: number): void => {
   try {
@@ -38,9 +39,8 @@ const endProcess = (pid: number): void => {
 };
 
 const connect = async (parts: Parts, dir: string, identity: KeeperIdentity): Promise<KeeperConnection> => {
-  const program = { binary: parts.binary, environment: parts.environment };
   const open = async (onStream?: (frame: StreamFrame) => void): Promise<Channel> => {
-    const socket = await dialKeeper(program, dir).catch((thrown: unknown) => {
+    const socket = await dialKeeper(parts.program, dir).catch((thrown: unknown) => {
       throw keeperLost('it does not listen', thrown);
     });
     const channel = await openChannel(socket, onStream);
@@ -63,7 +63,7 @@ const abandon = async (parts: Parts, dir: string): Promise<void> => {
 const launch = async (parts: Parts, dir: string, spec: KeeperSpec): Promise<KeeperConnection> => {
   await prepareDirectory(dir, spec);
   try {
-    const word = await startKeeper({ binary: parts.binary, environment: parts.environment }, dir);
+    const word = await startKeeper(parts.program(), dir);
     if (word.kind === 'refused') throw refusalError(word.reason);
     return await connect(parts, dir, word.identity);
   } catch (thrown) {
@@ -90,14 +90,16 @@ const adopt = async (parts: Parts, dir: string): Promise<KeeperConnection | null
 
 /** A client that starts keepers from `binary`. Holds no state: everything it knows is in the keepers' directories. */
 export const createKeeperClient = (options: KeeperClientOptions): KeeperClient => {
-  const parts: Parts = { environment: {}, processes: systemProcesses, clock: systemClock, endProcess, ...options };
+  const { binary, environment = {}, ...rest } = options;
+  const program = (): KeeperProgram => ({ binary: typeof binary === 'string' ? binary : binary(), environment });
+  const parts: Parts = { processes: systemProcesses, clock: systemClock, endProcess, ...rest, program };
   return {
     launch: (dir, spec) => launch(parts, dir, spec),
     adopt: (dir) => adopt(parts, dir),
     remains: readRemains,
     readSpool: readSpoolFile,
     inputState: (dir, id) => readInputState(dir, id, parts.processes),
-    probe: () => probeMachine({ binary: parts.binary, environment: parts.environment }),
+    probe: () => Promise.resolve().then(() => probeMachine(parts.program())),
     remove: (dir) => removeDirectory(dir, parts.processes),
   };
 };

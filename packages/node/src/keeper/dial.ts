@@ -34,12 +34,12 @@ const viaDescriptor = async (dir: string): Promise<Duplex> => {
 };
 
 /** Connects to `dir/sock` whatever the length of its path: through an open descriptor, else by path, else by the program. */
-export const dialKeeper = async (program: KeeperProgram, dir: string): Promise<Duplex> => {
+export const dialKeeper = async (program: () => KeeperProgram, dir: string): Promise<Duplex> => {
   const path = join(dir, 'sock');
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES) return connected(path);
   const hasDescriptors = await access('/proc/self/fd').then(
     () => true,
     () => false,
   );
-  return hasDescriptors ? viaDescriptor(dir) : attachByProgram(program, dir);
+  return hasDescriptors ? viaDescriptor(dir) : attachByProgram(program(), dir);
 };

@@ -1,0 +1,94 @@
+// An environment whose programs run under keepers on this machine: the part that `local` and `sandbox` share.
+import { OrreryError } from '@orrery/protocol/errors';
+import type { GuaranteeReport, KeeperClient, KeeperConnection, KeeperSpec } from '../keeper/types.ts';
+import type { Environment, EnvironmentSpec, Handle, RunSpec } from './backend.ts';
+import { describeKeeperSpec } from './describe-run.ts';
+import type { EnvironmentDirectory } from './environment-directory.ts';
+import { deadHandle, liveHandle } from './keeper-handle.ts';
+import { scriptAsRun } from './keeper-spec.ts';
+import { descendants, residentBytes } from './process-tree.ts';
+
+/** What an environment is made of. */
+export type KeeperEnvironmentParts = {
+  readonly backend: string;
+  /** Said on every launch, or null. */
+  readonly notice: string | null;
+  readonly guarantees: readonly GuaranteeReport[];
+  readonly spec: EnvironmentSpec;
+  readonly directory: EnvironmentDirectory;
+  readonly frontPort: number;
+  readonly keeper: KeeperClient;
+  readonly render: (run: RunSpec) => KeeperSpec;
+};
+
+const reattach = async ({ keeper, directory }: KeeperEnvironmentParts, runId: string): Promise<Handle | null> => {
+  const dir = directory.runDir(runId);
+  const connection = await keeper.adopt(dir);
+  if (connection !== null) return liveHandle(runId, connection, keeper);
+  const remains = await keeper.remains(dir);
+  if (remains.identity !== null) return deadHandle({ runId, dir, remains: { ...remains, identity: remains.identity } }, keeper);
+  // No keeper ever said who it is, so none was told to go: nothing ran and nothing can.
+  await keeper.remove(dir);
+  return null;
+};
+
+/** Ends every program of an environment and removes its directory. Rejects when something of it cannot be ended. */
+export const settleEnvironment = async (keeper: KeeperClient, directory: EnvironmentDirectory): Promise<void> => {
+  const settle = async (runId: string): Promise<void> => {
+    const dir = directory.runDir(runId);
+    const connection = await keeper.adopt(dir);
+    if (connection !== null) {
+      await connection.kill();
+      await connection.finish();
+      connection.close();
+    }
+    // Refuses while the keeper lives: the proof that it does not.
+    await keeper.remove(dir);
+  };
+  const results = await Promise.allSettled((await directory.runs()).map(settle));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  await directory.remove();
+};
+
+const measure = async ({ keeper, directory }: KeeperEnvironmentParts): Promise<{ processes: number; memoryBytes: number }> => {
+  const remains = await Promise.all((await directory.runs()).map((runId) => keeper.remains(directory.runDir(runId))));
+  const keepers = remains.flatMap(({ identity }) => (identity === null ? [] : [identity.pid]));
+  const pids = (await Promise.all(keepers.map(descendants))).flat();
+  const sizes = await Promise.all(pids.map(residentBytes));
+  return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0) };
+};
+
+/** Opens the view of an environment whose directory exists. */
+export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environment => {
+  const { backend, notice, spec, directory, keeper, render, frontPort } = parts;
+  let closed = false;
+  const start = async (run: RunSpec): Promise<Handle> => {
+    if (closed) throw new OrreryError('stale', `The environment ${spec.id} is closed.`, { rule: 'Nothing is started in a closed environment.' });
+    const connection = await keeper.launch(directory.runDir(run.runId), render(run));
+    return liveHandle(run.runId, connection, keeper);
+  };
+  const describe = (run: RunSpec): string => describeKeeperSpec(render(run), { backend, notice, label: run.label, secretNames: run.secretNames ?? [] });
+  return {
+    id: spec.id,
+    backend,
+    guarantees: parts.guarantees,
+    brokerEndpoint: `http://127.0.0.1:${frontPort}`,
+    freshEnvironment: true,
+    carriesAgentState: true,
+    workdir: spec.workdir,
+    home: spec.home,
+    scratchpad: spec.scratchpad,
+    start,
+    reattach: (runId) => reattach(parts, runId),
+    startScript: (script) => start(scriptAsRun(script)),
+    provide: directory.provide,
+    describe,
+    describeScript: (script) => describe(scriptAsRun(script)),
+    stats: () => measure(parts),
+    close: async () => {
+      closed = true;
+      await settleEnvironment(keeper, directory);
+    },
+  };
+};

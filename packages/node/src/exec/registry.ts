@@ -1,0 +1,38 @@
+// The backends that are built in, and how a name becomes one.
+import { OrreryError, closest } from '@orrery/protocol/errors';
+import type { Backend, BackendFactory } from './backend.ts';
+import type { KeeperBackendParts } from './keeper-backend.ts';
+import { localFactory } from './local/index.ts';
+import { sandboxFactory } from './sandbox/index.ts';
+
+/** How to choose. `allowed` are the names the operator allows (aliases count), null for all. */
+export type BackendChoice = { readonly name: string; readonly options: unknown; readonly allowed: readonly string[] | null };
+
+/** The built-in factories, the default of Linux first. */
+export const createBackendFactories = (parts: KeeperBackendParts): readonly BackendFactory[] => [sandboxFactory(parts), localFactory(parts)];
+
+const findFactory = (factories: readonly BackendFactory[], name: string): BackendFactory | undefined => factories.find((one) => one.name === name || one.aliases.includes(name));
+
+/**
+ * The backend of that name or alias. An unknown name is `unknown_name` with the known ones and a guess, a name the operator
+ * does not allow `backend_forbidden`, a wrong option its own error. Never another backend than the one asked for.
+ */
+export const resolveBackend = (factories: readonly BackendFactory[], { name, options, allowed }: BackendChoice): Backend => {
+  const factory = findFactory(factories, name);
+  const known = factories.map((one) => one.name);
+  if (factory === undefined) {
+    const guess = closest(name, factories.flatMap((one) => [one.name, ...one.aliases]));
+    throw new OrreryError('unknown_name', `There is no backend "${name}".`, {
+      rule: `Backends here: ${known.join(', ')}.`,
+      fix: guess === null ? 'Choose one of them: --backend NAME' : `Did you mean "${guess}"?`,
+    });
+  }
+  const permitted = allowed?.map((one) => findFactory(factories, one)?.name ?? one) ?? known;
+  if (!permitted.includes(factory.name)) {
+    throw new OrreryError('backend_forbidden', `The backend "${factory.name}" is not allowed on this node.`, {
+      rule: `The operator allows: ${permitted.length === 0 ? 'none' : permitted.join(', ')}.`,
+      fix: 'Choose an allowed one, or have the operator change execution.allowedBackends.',
+    });
+  }
+  return factory.make(options);
+};

@@ -1,0 +1,45 @@
+// The environment variables of a program: built from a list, never inherited.
+import { OrreryError } from '@orrery/protocol/errors';
+import type { EnvironmentSpec, RunSpec } from './backend.ts';
+import { looksSecret } from './secret-mask.ts';
+
+/** The machine a program runs on, as far as its variables are concerned. */
+export type MachineEnvironment = { readonly variables: Readonly<Record<string, string | undefined>>; readonly user: string };
+
+/** Names that mean the environment's own places, whoever asks for them. */
+const PRIVATE_NAMES = ['HOME', 'TMPDIR', 'TMP', 'TEMP'];
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+const passed = (name: string, machine: MachineEnvironment): string | undefined => {
+  if (!looksSecret(name) && !name.startsWith('ORRERY_')) return machine.variables[name];
+  throw new OrreryError('refused_by_policy', `The variable ${name} is not passed to programs.`, {
+    rule: "Names that look like secrets, and the node's own, are never passed through.",
+    fix: 'Give the program a value of its own for it.',
+  });
+};
+
+/**
+ * What the program gets: its private HOME and TMPDIR, PATH, a language, who it is; then the names passed through (HOME
+ * and TMPDIR stay the environment's own), then the run's own values, which win. Throws `refused_by_policy` for a name
+ * that looks like a secret.
+ */
+export const buildRunEnvironment = (environment: EnvironmentSpec, run: RunSpec, machine: MachineEnvironment): Record<string, string> => {
+  const own: Record<string, string> = {
+    HOME: environment.home,
+    TMPDIR: environment.scratchpad,
+    TMP: environment.scratchpad,
+    TEMP: environment.scratchpad,
+    PATH: SYSTEM_PATH,
+    LANG: 'C.UTF-8',
+    SHELL: '/bin/sh',
+    USER: machine.user,
+    LOGNAME: machine.user,
+    ...(run.stdio === 'pty' ? { TERM: 'xterm-256color' } : {}),
+  };
+  const through: Record<string, string> = {};
+  for (const name of run.envPassthrough) {
+    const value = PRIVATE_NAMES.includes(name) ? undefined : passed(name, machine);
+    if (value !== undefined) through[name] = value;
+  }
+  return { ...own, ...through, ...run.env };
+};
