@@ -31,7 +31,7 @@ function firstLine(command: string, args: readonly string[]): string | undefined
 /** The keeper binary of this checkout: what the bootstrap built, else the committed one for this platform. */
 function findKeeper(): string | undefined {
   const prebuilt = `${process.platform}-${process.arch}`;
-  const places = ['build/orrery-keeper', `prebuilt/${prebuilt}/orrery-keeper`, `prebuilt/orrery-keeper-${prebuilt}`];
+  const places = ['build/orrery-keeper', `prebuilt/${prebuilt}/orrery-keeper`];
   return places.map((place) => join(root, 'native', place)).find((file) => existsSync(file));
 }
 
@@ -79,7 +79,7 @@ const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> =
   },
   landlock: {
     has: ({ landlock }) => (landlock ?? 0) > 0,
-    fix: 'no Landlock in this kernel (5.13 or later, with landlock in the lsm= list)',
+    fix: 'the keeper reports no Landlock (kernel 5.13 or later, landlock in the lsm= list)',
   },
   keeper: { has: ({ keeper }) => keeper !== undefined, fix: 'no keeper binary (npm test builds it when there is a compiler)' },
 };

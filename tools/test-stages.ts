@@ -63,7 +63,7 @@ export const STAGES: readonly Stage[] = [
     promise: 'real processes and the kernel',
     config: 'vitest.slow.config.ts',
     files: /\.slow\.test\.ts$/,
-    needs: ['git', 'keeper'],
+    needs: ['git'],
     limitMs: 10 * MINUTE,
   }),
   suite({
