@@ -25,6 +25,8 @@ export type TurnContext = {
   /** For the harness `command`. */
   readonly command: readonly string[] | null;
   readonly asRoot: boolean;
+  /** How long the model may be silent inside one answer, ms; absent: `MODEL_QUIET_MS`. */
+  readonly modelQuietMs?: number;
 };
 
 /** What one turn runs. */
@@ -47,6 +49,22 @@ export type TranslatorState = Readonly<Record<string, unknown>>;
 
 export type TurnOutcome = Extract<ConversationBody, { kind: 'turn.ended' }>;
 
+/** Why a turn failed, told apart by structure. */
+export type TurnFailure = NonNullable<TurnOutcome['failure']>;
+
+/** What the model gateway knows of the newest call of a turn when that call failed: the truth about limits, whatever the program makes of it. */
+export type GatewayFailure = { readonly failure: TurnFailure | 'budget'; readonly message: string; readonly resetsAt: string | null };
+
+/** How the program ended, and what the node knows beside it. */
+export type ProgramEnd = {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stderrTail: string;
+  /** Why the node itself stopped the program; null or absent when it did not. */
+  readonly stoppedFor?: 'cancel' | 'timeout' | 'node' | null;
+  readonly gateway?: GatewayFailure | null;
+};
+
 /** The result of taking in bytes: whole lines only are consumed. */
 export type Translated = {
   readonly events: readonly ConversationBody[];
@@ -65,7 +83,7 @@ export type Translated = {
 export type Translator = {
   push(bytes: Uint8Array): Translated;
   /** The program ended: the outcome, by structure first and exit code last. */
-  end(end: { readonly exitCode: number | null; readonly signal: string | null; readonly stderrTail: string }): { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome };
+  end(end: ProgramEnd): { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome };
 };
 
 /** A capability table: shown as it is, never faked. */
@@ -81,7 +99,15 @@ export type HarnessCapabilities = {
 
 /** How the pinned program is installed below the data directory. */
 export type ProgramPin = {
-  readonly packages: readonly { readonly name: string; readonly version: string; readonly platforms: readonly string[] }[];
+  readonly packages: readonly {
+    /** Name below node_modules. */
+    readonly name: string;
+    /** Exact version, or `npm:name@version` where the package is published under another name. */
+    readonly version: string;
+    readonly platforms: readonly string[];
+    /** `dist.integrity` of the registry; anything else is refused. */
+    readonly integrity: string;
+  }[];
   /** Path of the executable inside the install folder, by platform key (`linux-x64`). */
   readonly executable: Readonly<Record<string, string>>;
   readonly runsOnNode: boolean;

@@ -1,0 +1,191 @@
+// Claude Code's frames as events. Pure: state in, state and events out.
+
+import type { ConversationBody } from '@orrery/protocol';
+import { z } from 'zod';
+import { asText, byteLength, clip } from '../clip.ts';
+import { epochSeconds, failureOf } from '../failure.ts';
+import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import { reported, type Reported } from '../outcome.ts';
+import type { Dialect, Step } from '../translator.ts';
+import { assistantBlock, assistantFrame, contentText, rateLimitFrame, resultFrame, systemFrame, userBlock, userFrame } from './wire.ts';
+
+const state = z.object({
+  conversation: z.string().nullable(),
+  accepted: z.boolean(),
+  /** The model response being told: its text and thinking so far, since each block comes on a line of its own. */
+  message: z.object({ id: z.string(), text: z.string(), thinking: z.string() }),
+  /** Names of tools by call id, for their results; the last few only. */
+  tools: z.array(z.tuple([z.string(), z.string()])),
+  apiError: z.object({ status: z.number().nullable(), codes: z.array(z.string()), message: z.string() }).nullable(),
+  limitResetsAt: z.string().nullable(),
+  settled: z.boolean(),
+  reported,
+});
+type State = z.output<typeof state>;
+
+/** Calls whose tool names are remembered; a model response rarely makes more at once. */
+const REMEMBERED_TOOLS = 64;
+
+/** News that need no row of their own. */
+const QUIET_SYSTEM = new Set(['thinking_tokens', 'status', 'compact_boundary', 'hook_started', 'hook_response', 'hook_progress', 'task_started', 'task_progress', 'task_notification']);
+const QUIET_FRAMES = new Set(['stream_event', 'control_response', 'keep_alive', 'tool_progress', 'tool_use_summary', 'auth_status']);
+
+const drift = (now: State, name: string): Step<State> => ({ state: now, events: [], drift: name.slice(0, 80) });
+const quiet = (now: State): Step<State> => ({ state: now, events: [] });
+
+/** The dialect of `claude -p --output-format stream-json`. */
+export const claudeDialect: Dialect<State> = {
+  program: 'Claude Code',
+  schema: state,
+  initial: {
+    conversation: null,
+    accepted: false,
+    message: { id: '', text: '', thinking: '' },
+    tools: [],
+    apiError: null,
+    limitResetsAt: null,
+    settled: false,
+    reported: null,
+  },
+  frame(now, value) {
+    const type = String(value['type']);
+    switch (type) {
+      case 'system':
+        return onSystem(now, value);
+      case 'assistant':
+        return onAssistant(now, value);
+      case 'user':
+        return onUser(now, value);
+      case 'result':
+        return onResult(now, value);
+      case 'rate_limit_event':
+        return onRateLimit(now, value);
+      default:
+        return QUIET_FRAMES.has(type) ? quiet(now) : drift(now, `frame ${type}`);
+    }
+  },
+  facts: (now) => ({ conversation: now.conversation, settled: now.settled, accepted: now.accepted, reported: now.reported }),
+};
+
+const onSystem = (now: State, value: unknown): Step<State> => {
+  const { data } = systemFrame.safeParse(value);
+  if (data === undefined) return drift(now, 'frame system of another shape');
+  if (data.subtype === 'init') {
+    const conversation = data.session_id ?? now.conversation;
+    return { state: { ...now, conversation }, events: [{ kind: 'turn.started', conversation, model: data.model ?? null }] };
+  }
+  if (data.subtype === 'api_retry') {
+    const what = data.error_status === null || data.error_status === undefined ? 'The connection to the model failed' : `The model answered ${data.error_status}`;
+    const text = `${what} (${data.error ?? 'unknown'}); attempt ${data.attempt ?? '?'} of ${data.max_retries ?? '?'} follows.`;
+    return { state: now, events: [{ kind: 'notice', level: 'warning', text }] };
+  }
+  return QUIET_SYSTEM.has(data.subtype) ? quiet(now) : drift(now, `frame system/${data.subtype}`);
+};
+
+const onAssistant = (now: State, value: unknown): Step<State> => {
+  const { data } = assistantFrame.safeParse(value);
+  if (data === undefined) return drift(now, 'frame assistant of another shape');
+  if (data.is_api_error_message === true) return quiet({ ...now, accepted: true, apiError: apiErrorOf(data) });
+  const started: State = { ...now, accepted: true, message: data.message.id === now.message.id ? now.message : { id: data.message.id, text: '', thinking: '' } };
+  let step: Step<State> = quiet(started);
+  for (const item of data.message.content) {
+    const next = onBlock(step.state, item);
+    step = { ...next, events: [...step.events, ...next.events], drift: next.drift ?? step.drift };
+  }
+  return step;
+};
+
+const onBlock = (now: State, value: unknown): Step<State> => {
+  const { data } = assistantBlock.safeParse(value);
+  const { message } = now;
+  if (data === undefined) return drift(now, 'frame assistant with an unknown block');
+  switch (data.type) {
+    case 'text': {
+      const text = joined(message.text, data.text);
+      return { state: { ...now, message: { ...message, text } }, events: [{ kind: 'text', row: message.id, text }] };
+    }
+    case 'thinking': {
+      const thinking = joined(message.thinking, data.thinking);
+      const events: ConversationBody[] = thinking === '' ? [] : [{ kind: 'thinking', row: message.id, text: thinking }];
+      return { state: { ...now, message: { ...message, thinking } }, events };
+    }
+    case 'redacted_thinking':
+      return quiet(now);
+    case 'tool_use':
+    case 'server_tool_use':
+      return {
+        state: { ...now, tools: [...now.tools, [data.id, data.name] as [string, string]].slice(-REMEMBERED_TOOLS) },
+        events: [{ kind: 'tool.call', row: data.id, tool: data.name, input: clip(asText(data.input), INLINE_BODY_BYTES) }],
+      };
+  }
+};
+
+const joined = (before: string, text: string): string => clip(before === '' ? text : `${before}\n\n${text}`, INLINE_TEXT_BYTES);
+
+const onUser = (now: State, value: unknown): Step<State> => {
+  const { data } = userFrame.safeParse(value);
+  if (data === undefined) return drift(now, 'frame user of another shape');
+  // The echo says that the prompt was taken; the node wrote its own row for it.
+  if (data.isReplay === true || typeof data.message.content === 'string') return quiet({ ...now, accepted: true });
+  const events = data.message.content.flatMap((item) => resultEvent(now, item));
+  return { state: now, events };
+};
+
+const resultEvent = (now: State, item: unknown): readonly ConversationBody[] => {
+  const { data } = userBlock.safeParse(item);
+  if (data === undefined) return [];
+  const output = typeof data.content === 'string' ? data.content : (data.content ?? []).map(partText).join('\n');
+  return [
+    {
+      kind: 'tool.result',
+      row: data.tool_use_id,
+      tool: now.tools.find(([id]) => id === data.tool_use_id)?.[1] ?? null,
+      output: clip(output, INLINE_BODY_BYTES),
+      outputBytes: byteLength(output),
+      failed: data.is_error === true,
+    },
+  ];
+};
+
+const partText = (part: { readonly type: string }): string => contentText.safeParse(part).data?.text ?? `[${part.type}]`;
+
+const apiErrorOf = (frame: z.output<typeof assistantFrame>): NonNullable<State['apiError']> => {
+  const message = frame.message.content.map((item) => contentText.safeParse(item).data?.text ?? '').join('\n');
+  const codes = [frame.api_error_type, frame.error, frame.api_error].filter((code): code is string => typeof code === 'string');
+  return { status: frame.api_error_status ?? null, codes, message };
+};
+
+const onResult = (now: State, value: unknown): Step<State> => {
+  const { data } = resultFrame.safeParse(value);
+  if (data === undefined) return drift(now, 'frame result of another shape');
+  const { usage } = data;
+  const input = (usage?.input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0) + (usage?.cache_read_input_tokens ?? 0);
+  const events: ConversationBody[] =
+    usage === undefined || usage === null ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: usage.output_tokens, cachedTokens: usage.cache_read_input_tokens }];
+  return { state: { ...now, settled: true, conversation: data.session_id ?? now.conversation, reported: reportedBy(now, data) }, events };
+};
+
+const reportedBy = (now: State, frame: z.output<typeof resultFrame>): Reported => {
+  if (!frame.is_error) return { kind: 'success' };
+  if (frame.terminal_reason === 'aborted_streaming' || frame.terminal_reason === 'aborted_tools') return { kind: 'stopped' };
+  const message = frame.result ?? frame.errors?.join('\n') ?? now.apiError?.message ?? `The turn ended with ${frame.subtype}.`;
+  return { kind: 'failure', failure: failureKind(now, frame, message), message, resetsAt: now.limitResetsAt };
+};
+
+const failureKind = (now: State, frame: z.output<typeof resultFrame>, message: string) => {
+  if (frame.terminal_reason === 'prompt_too_long') return 'context';
+  if (now.limitResetsAt !== null) return 'usage_limit';
+  const codes = now.apiError?.codes ?? [];
+  const known = failureOf({ status: frame.api_error_status ?? now.apiError?.status ?? null, codes, message });
+  if (known !== null) return known;
+  if (codes.includes('connection_failed') || /connection (dropped|error|refused|closed)|ECONN|ETIMEDOUT|unable to connect/i.test(message)) return 'network';
+  if (/empty or malformed response/i.test(message)) return 'protocol';
+  if (/timed out|timeout/i.test(message)) return 'timeout';
+  return 'program';
+};
+
+const onRateLimit = (now: State, value: unknown): Step<State> => {
+  const info = rateLimitFrame.safeParse(value).data?.rate_limit_info;
+  if (info === undefined || info === null || info.status !== 'rejected') return quiet(now);
+  return quiet({ ...now, limitResetsAt: epochSeconds(info.resetsAt) ?? now.limitResetsAt });
+};

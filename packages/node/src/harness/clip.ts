@@ -1,0 +1,19 @@
+// Bodies stand in events up to a named size; what is longer is cut at a character and says how long it was.
+
+const encoder = new TextEncoder();
+
+/** Bytes of a text in UTF-8. */
+export const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8');
+
+/** The text itself, or its beginning within `limit` bytes and a line that tells the whole size. Never cuts a character. */
+export const clip = (text: string, limit: number): string => {
+  // Four bytes a character is the most that UTF-8 takes, so short texts are not measured.
+  if (text.length * 4 <= limit) return text;
+  const bytes = byteLength(text);
+  if (bytes <= limit) return text;
+  const { read } = encoder.encodeInto(text, new Uint8Array(limit));
+  return `${text.slice(0, read)}\n[cut: ${limit} of ${bytes} bytes shown]`;
+};
+
+/** What a tool was given, as text: a text stays as it is, everything else becomes JSON. */
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

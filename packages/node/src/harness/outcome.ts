@@ -1,0 +1,71 @@
+// The outcome of a turn: what the program reported, sharpened by what the gateway knows; how its process ended comes last.
+
+import { z } from 'zod';
+import { clip } from './clip.ts';
+import type { ProgramEnd, TurnFailure, TurnOutcome } from './harness.ts';
+import { MAX_MESSAGE_BYTES } from './limits.ts';
+
+const turnFailures = ['auth', 'overloaded', 'rate_limit', 'usage_limit', 'context', 'billing', 'network', 'timeout', 'program', 'protocol'] as const satisfies readonly TurnFailure[];
+
+/** The program's own word on its turn; null when it gave none. */
+export const reported = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('success') }),
+    z.object({ kind: z.literal('stopped') }),
+    z.object({ kind: z.literal('failure'), failure: z.enum(turnFailures), message: z.string(), resetsAt: z.string().nullable() }),
+  ])
+  .nullable();
+export type Reported = z.output<typeof reported>;
+
+type Parts = { readonly outcome: TurnOutcome['outcome']; readonly failure?: TurnFailure | null; readonly message?: string | null; readonly resetsAt?: string | null };
+
+const ended = ({ outcome, failure = null, message = null, resetsAt = null }: Parts): TurnOutcome => ({
+  kind: 'turn.ended',
+  outcome,
+  failure,
+  message: message === null ? null : clip(message, MAX_MESSAGE_BYTES),
+  resetsAt,
+});
+
+/** Exit codes that stand for a signal: 128 + SIGHUP, SIGINT, SIGKILL, SIGTERM. */
+const SIGNAL_CODES = new Set([129, 130, 137, 143]);
+
+/** The outcome by structure first, exit code last. `program` is its name for people. */
+export const settleOutcome = (word: Reported, end: ProgramEnd, program: string): TurnOutcome => {
+  if (word?.kind === 'success') return ended({ outcome: 'success' });
+  const stopped = stoppedOutcome(end, program);
+  if (stopped !== null) return stopped;
+  if (end.gateway?.failure === 'budget') return ended({ outcome: 'budget', message: end.gateway.message });
+  if (word?.kind === 'failure') return failed(word, end);
+  if (word?.kind === 'stopped' || wasSignalled(end)) {
+    return ended({ outcome: 'interrupted', message: `${program} was stopped before its turn was over (${endText(end)}).` });
+  }
+  const said = lastLine(end.stderrTail);
+  const message = `${program} ended without a result (${endText(end)})${said === '' ? '.' : `: ${said}`}`;
+  return failed({ kind: 'failure', failure: 'program', message, resetsAt: null }, end);
+};
+
+const stoppedOutcome = (end: ProgramEnd, program: string): TurnOutcome | null => {
+  switch (end.stoppedFor ?? null) {
+    case 'cancel':
+      return ended({ outcome: 'cancelled' });
+    case 'timeout':
+      return ended({ outcome: 'error', failure: 'timeout', message: `${program} was stopped because its time was up.` });
+    case 'node':
+      return ended({ outcome: 'interrupted', message: `${program} was stopped by the node before its turn was over.` });
+    case null:
+      return null;
+  }
+};
+
+const failed = (word: Extract<Reported, { kind: 'failure' }>, { gateway = null }: ProgramEnd): TurnOutcome => {
+  const failure = gateway === null || gateway.failure === 'budget' ? word.failure : gateway.failure;
+  const resetsAt = gateway?.resetsAt ?? word.resetsAt;
+  return ended({ outcome: failure === 'usage_limit' ? 'limit' : 'error', failure, message: word.message, resetsAt });
+};
+
+const wasSignalled = ({ exitCode, signal }: ProgramEnd): boolean => signal !== null || (exitCode !== null && SIGNAL_CODES.has(exitCode));
+
+const endText = ({ exitCode, signal }: ProgramEnd): string => (signal === null ? `exit code ${exitCode ?? 'unknown'}` : `signal ${signal}`);
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1)?.trim() ?? '';

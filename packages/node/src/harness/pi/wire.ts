@@ -1,0 +1,33 @@
+// What Pi writes with `--mode json`: a JSON object per line, `type` first.
+
+import { z } from 'zod';
+
+export const contentPart = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('thinking'), thinking: z.string() }),
+  z.object({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.unknown() }),
+]);
+
+const usage = z.object({ input: z.int().catch(0), output: z.int().catch(0), cacheRead: z.int().catch(0), cacheWrite: z.int().catch(0) });
+
+export const sessionFrame = z.object({ id: z.string() });
+
+/** The end of one message. A failed model call has `stopReason` error and its words in `errorMessage`. */
+export const messageEnd = z.object({ message: z.looseObject({ role: z.string() }) });
+export const assistantMessage = z.object({
+  content: z.array(z.unknown()),
+  model: z.string().optional(),
+  stopReason: z.string(),
+  errorMessage: z.string().nullish(),
+  usage: usage.nullish(),
+});
+
+export const toolEnd = z.object({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  result: z.object({ content: z.array(z.looseObject({ type: z.string() })).catch([]) }).nullish(),
+  isError: z.boolean(),
+});
+
+export const retryStart = z.object({ attempt: z.number(), maxAttempts: z.number(), errorMessage: z.string() });
+export const settledFrame = z.object({ aborted: z.boolean().optional() });
