@@ -8,7 +8,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLog } from '../../kernel/log.ts';
 import type { NewEvent, Store, Tx } from '../store.ts';
+import { startInlineWriter } from './inline-writer.ts';
 import { openStore } from './open-store.ts';
+import { startWriter } from './writer-port.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 const clock = { ...systemClock, nowMs: () => 1_000 };
@@ -20,14 +22,19 @@ const addTask = (tx: Tx, id: string): Promise<unknown> =>
     .values({ id, request_id: `request of ${id}`, intent_hash: '', intent: '{}', state: 'queued', harness: 'command', backend: 'local', cancel_requested: 0, created_at: 1 })
     .execute();
 
-describe('the store', () => {
+const writers = [
+  { name: 'on a writer thread', startWriter },
+  { name: 'with the writer inline', startWriter: startInlineWriter },
+];
+
+describe.each(writers)('the store $name', ({ startWriter: start }) => {
   let directory = '';
   let file = '';
   let store: Store;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'orrery-store-'));
     file = join(directory, 'orrery.db');
-    store = await openStore({ file, clock, log });
+    store = await openStore({ file, clock, log, startWriter: start });
   });
   afterEach(async () => {
     await store.close();
@@ -156,7 +163,7 @@ describe('the store', () => {
     });
     await store.close();
     await expect(store.append([note(null, 'late')])).rejects.toMatchObject({ code: 'node_draining' });
-    store = await openStore({ file, clock, log });
+    store = await openStore({ file, clock, log, startWriter: start });
     expect(store.seq()).toBe(1);
     expect((await store.append([note('tsk_a', 'two')]))[0]).toMatchObject({ seq: 2, sequence: 2 });
     expect((await stat(file)).mode & 0o777).toBe(0o600);

@@ -10,7 +10,8 @@ import { createCommitLoop } from './commit-loop.ts';
 import { openReading } from './connection.ts';
 import { createEventReader } from './event-rows.ts';
 import { fromFault, toFault } from './faults.ts';
-import { startWriter } from './writer-port.ts';
+import type { WriterSettings } from './messages.ts';
+import { startWriter, type WriterPort } from './writer-port.ts';
 
 type Listener = (events: readonly OrreryEvent[]) => void;
 
@@ -36,6 +37,14 @@ const createListeners = (log: Log) => {
   };
 };
 
+export type StoreSettings = {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Default: a thread of its own. */
+  readonly startWriter?: (settings: WriterSettings) => Promise<WriterPort>;
+};
+
 const faultsNamed = <T>(query: () => T): T => {
   try {
     return query();
@@ -49,9 +58,9 @@ const faultsNamed = <T>(query: () => T): T => {
  * `schema_newer`, `store_damaged`, `busy` or `disk_full`. A full disk later refuses what it cannot store with `disk_full`
  * and the store goes on when there is space again.
  */
-export const openStore = async ({ file, clock, log }: { file: string; clock: Clock; log: Log }): Promise<Store> => {
+export const openStore = async ({ file, clock, log, startWriter: start = startWriter }: StoreSettings): Promise<Store> => {
   await (await open(file, 'a', 0o600)).close();
-  const writer = await startWriter({ file, busyMs: STORE_BUSY_MS, nowMs: clock.nowMs() });
+  const writer = await start({ file, busyMs: STORE_BUSY_MS, nowMs: clock.nowMs() });
   const reading = openReading({ file, busyMs: STORE_BUSY_MS });
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reading }) });
   const reader = createEventReader(reading);
