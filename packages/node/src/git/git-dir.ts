@@ -1,0 +1,44 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What a Git directory that the node makes by hand looks like. */
+export type GitDirSpec = {
+  readonly path: string;
+  /** A ref name, or an object name for a detached HEAD. */
+  readonly head: string;
+  /** Object directories that are borrowed from, read-only. */
+  readonly alternates: readonly string[];
+  /** `mirror`: bare, borrowed from by others; `node`: the node's view of a checkout; `agent`: a checkout's own `.git`. */
+  readonly kind: 'mirror' | 'node' | 'agent';
+  /** Boundary commits of a shallow history. */
+  readonly shallow?: string | null;
+  readonly user?: { readonly name: string; readonly email: string };
+};
+
+const common = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tsymlinks = true\n\tautocrlf = false\n\tlogallrefupdates = true\n';
+const closed = '\thooksPath = /dev/null\n\tfsmonitor = false\n\tattributesFile = /dev/null\n\texcludesFile = /dev/null\n';
+
+/** The configuration file of a Git directory. Nothing in it comes from a repository. */
+export const gitDirConfig = ({ kind, user }: Pick<GitDirSpec, 'kind' | 'user'>): string => {
+  const bare = `\tbare = ${kind === 'mirror'}\n`;
+  // Objects of a mirror are borrowed: nothing may ever be pruned, and an agent's own collection must not repack what it borrows.
+  const upkeep = '[gc]\n\tauto = 0\n\tpruneExpire = never\n[maintenance]\n\tauto = false\n';
+  const who = user === undefined ? '' : `[user]\n\tname = ${user.name}\n\temail = ${user.email}\n`;
+  return common + bare + (kind === 'agent' ? '' : closed) + upkeep + who;
+};
+
+/**
+ * Makes a Git directory from nothing: no template, no remote, no upstream, no hook. Written by hand because it is ten
+ * times faster than a process, and because nothing of the machine's configuration gets in. The folder must not exist.
+ */
+export const makeGitDir = async (spec: GitDirSpec): Promise<void> => {
+  const { path, head, alternates } = spec;
+  await mkdir(path, { mode: 0o700 });
+  await Promise.all(['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'].map((folder) => mkdir(join(path, folder), { recursive: true })));
+  await Promise.all([
+    writeFile(join(path, 'HEAD'), head.startsWith('refs/') ? `ref: ${head}\n` : `${head}\n`),
+    writeFile(join(path, 'config'), gitDirConfig(spec)),
+    ...(alternates.length > 0 ? [writeFile(join(path, 'objects/info/alternates'), `${alternates.join('\n')}\n`)] : []),
+    ...(spec.shallow ? [writeFile(join(path, 'shallow'), spec.shallow)] : []),
+  ]);
+};

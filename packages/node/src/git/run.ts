@@ -1,0 +1,214 @@
+// Glossary. The runner is the one place of the node that starts Git. A profile says whose configuration counts: `node`
+// for directories that only the node writes (no system, global or user configuration at all), `user` for the user's own
+// repositories and for fetches that need the user's credentials.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { OrreryError } from '@orrery/protocol/errors';
+import { GIT_OUTPUT_BYTES, GIT_READ_MS, GIT_STDERR_BYTES } from '../kernel/limits.ts';
+import { hideCredentials } from './redact.ts';
+
+/** Transports a command may use. Nothing else ever, above all not `ext`. */
+export type GitProtocol = 'file' | 'https' | 'ssh';
+
+/** One Git command. Paths are absolute. */
+export type GitCall = {
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  /** Whose configuration counts. Default `node`. */
+  readonly profile?: 'node' | 'user';
+  readonly gitDir?: string;
+  readonly workTree?: string;
+  readonly indexFile?: string;
+  /** Where new objects are written; what is there is read too. */
+  readonly objectDirectory?: string;
+  readonly protocols?: readonly GitProtocol[];
+  /** Takes no lock that is not needed. Default true; commands that write say false. */
+  readonly readOnly?: boolean;
+  readonly input?: string | Uint8Array;
+  /** Author and committer of commits made by this command. */
+  readonly identity?: { readonly name: string; readonly email: string };
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  /** Cut the output at the bound and end the command in peace, instead of failing. */
+  readonly truncate?: boolean;
+  /** Exit codes that are answers, not failures. Default [0]. */
+  readonly okCodes?: readonly number[];
+  readonly signal?: AbortSignal;
+};
+
+/** What a command answered. */
+export type GitAnswer = { readonly code: number; readonly stdout: Buffer; readonly stderr: string; readonly truncated: boolean };
+
+/** The runner, as what collaborators take. */
+export type Git = {
+  /**
+   * Runs one command without a shell. Rejects with `git_failed` (no credentials in its text) when the exit code is not
+   * among `okCodes`, the time is over or the answer is larger than its bound; `git_failed` too when there is no Git.
+   */
+  run(call: GitCall): Promise<GitAnswer>;
+  /** The answer as text without its last newline. */
+  text(call: GitCall): Promise<string>;
+  /** Runs two commands, the first's stdout being the second's stdin; both must succeed. */
+  pipe(from: GitCall, to: GitCall): Promise<GitAnswer>;
+};
+
+/** Names of the node's own environment that a Git child may see; everything else is left out, above all each `GIT_*`. */
+const passedNames: Record<'node' | 'user', readonly string[]> = {
+  node: ['PATH', 'TMPDIR', 'SYSTEMROOT'],
+  user: ['PATH', 'TMPDIR', 'HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK', 'GNUPGHOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'],
+};
+
+/** Settings that no configuration may change: whatever a repository says, nothing of it is started. */
+const forcedSettings = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'diff.ignoreSubmodules=all',
+  'protocol.ext.allow=never',
+  'commit.gpgSign=false',
+  'log.showSignature=false',
+  'advice.detachedHead=false',
+];
+
+/** The environment of a Git child. Pure, so that a test can show what is in it. */
+export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<string, string> => {
+  const profile = call.profile ?? 'node';
+  const env: Record<string, string> = {};
+  for (const name of passedNames[profile]) {
+    const value = own[name];
+    if (value !== undefined) env[name] = value;
+  }
+  Object.assign(env, {
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: 'false',
+    SSH_ASKPASS: 'false',
+    SSH_ASKPASS_REQUIRE: 'never',
+    GCM_INTERACTIVE: 'never',
+    GIT_EDITOR: 'false',
+    GIT_PAGER: 'cat',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_ALLOW_PROTOCOL: (call.protocols ?? ['file']).join(':'),
+  });
+  if (profile === 'node') Object.assign(env, { HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' });
+  if (call.readOnly !== false) env['GIT_OPTIONAL_LOCKS'] = '0';
+  if (call.gitDir !== undefined) env['GIT_DIR'] = call.gitDir;
+  if (call.workTree !== undefined) env['GIT_WORK_TREE'] = call.workTree;
+  if (call.indexFile !== undefined) env['GIT_INDEX_FILE'] = call.indexFile;
+  if (call.objectDirectory !== undefined) env['GIT_OBJECT_DIRECTORY'] = call.objectDirectory;
+  if (call.identity !== undefined) {
+    const { name, email } = call.identity;
+    Object.assign(env, { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email });
+  }
+  return env;
+};
+
+/** The arguments of a Git child, forced settings first. */
+export const gitArguments = (call: GitCall): string[] => [...forcedSettings.flatMap((setting) => ['-c', setting]), ...call.args];
+
+/** Makes the runner. `program` and the environment are arguments, so that tests own them. */
+export const createGit = ({ program = 'git', environment = process.env }: { program?: string; environment?: NodeJS.ProcessEnv } = {}): Git => {
+  const start = (call: GitCall): ChildProcess =>
+    // A session of its own: no terminal to prompt on, and one group to end when the time is over.
+    spawn(program, gitArguments(call), { cwd: call.cwd ?? '/', env: gitEnvironment(call, environment), stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const run = async (call: GitCall): Promise<GitAnswer> => {
+    const child = start(call);
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(call.input ?? '');
+    return settle(call, await watch(call, child));
+  };
+  return {
+    run,
+    text: async (call) => (await run(call)).stdout.toString('utf8').replace(/\n$/, ''),
+    pipe: async (from, to) => {
+      const source = start(from);
+      const target = start(to);
+      source.stdin?.on('error', () => undefined);
+      source.stdin?.end(from.input ?? '');
+      // A reader that ended early must not leave the writer waiting for room.
+      target.stdin?.on('error', () => source.stdout?.resume());
+      target.on('close', (code) => {
+        if (code !== 0) endGroup(source);
+      });
+      if (source.stdout !== null && target.stdin !== null) source.stdout.pipe(target.stdin);
+      const [first, second] = await Promise.all([watch(from, source, false), watch(to, target)]);
+      const answer = settle(to, second);
+      settle(from, first);
+      return answer;
+    },
+  };
+};
+
+type Watched = GitAnswer & { readonly problem: 'timeout' | 'too_large' | 'not_started' | 'aborted' | null };
+
+const watch = (call: GitCall, child: ChildProcess, keepOutput = true): Promise<Watched> =>
+  new Promise((resolve) => {
+    const bound = call.maxOutputBytes ?? GIT_OUTPUT_BYTES;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let stderr = '';
+    let truncated = false;
+    let problem: Watched['problem'] = null;
+    const end = (why: Watched['problem']): void => {
+      problem ??= why;
+      endGroup(child);
+    };
+    const timer = setTimeout(() => end('timeout'), call.timeoutMs ?? GIT_READ_MS);
+    const onAbort = (): void => end('aborted');
+    if (call.signal?.aborted === true) onAbort();
+    call.signal?.addEventListener('abort', onAbort, { once: true });
+    if (keepOutput) {
+      child.stdout?.on('data', (chunk: Buffer) => {
+        if (truncated) return;
+        const room = bound - bytes;
+        chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+        bytes += Math.min(chunk.length, room);
+        if (chunk.length <= room) return;
+        truncated = true;
+        end(call.truncate === true ? null : 'too_large');
+      });
+    }
+    child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString('utf8')).slice(-GIT_STDERR_BYTES)));
+    const finish = (code: number | null): void => {
+      clearTimeout(timer);
+      call.signal?.removeEventListener('abort', onAbort);
+      resolve({ code: code ?? -1, stdout: Buffer.concat(chunks), stderr: hideCredentials(stderr).trim(), truncated, problem });
+    };
+    child.on('error', () => {
+      problem ??= 'not_started';
+      finish(null);
+    });
+    child.on('close', finish);
+  });
+
+/** Ends a command with everything it started. */
+const endGroup = (child: ChildProcess): void => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL');
+  }
+};
+
+const settle = (call: GitCall, { problem, ...answer }: Watched): GitAnswer => {
+  if (problem === null && answer.truncated) return { ...answer, code: 0 };
+  if (problem === null && (call.okCodes ?? [0]).includes(answer.code)) return answer;
+  const command = `git ${call.args.find((arg) => !arg.startsWith('-')) ?? ''}`.trim();
+  const what: Record<Exclude<Watched['problem'], null>, string> = {
+    timeout: `${command} took longer than ${Math.round((call.timeoutMs ?? GIT_READ_MS) / 1000)} s and was ended.`,
+    too_large: `${command} answered more than ${call.maxOutputBytes ?? GIT_OUTPUT_BYTES} bytes.`,
+    not_started: `${command} could not be started.`,
+    aborted: `${command} was ended because the work it was for was cancelled.`,
+  };
+  const lastLine = answer.stderr.split('\n').findLast((line) => /^(fatal|error):/.test(line)) ?? answer.stderr.split('\n').at(-1) ?? '';
+  throw new OrreryError('git_failed', problem === null ? `${command} failed: ${lastLine === '' ? `exit code ${answer.code}` : lastLine}` : what[problem], {
+    fix: problem === 'not_started' ? 'Install Git 2.38 or newer and make sure that it is on the PATH of the node.' : undefined,
+    details: { command, exitCode: answer.code, stderr: answer.stderr.slice(-2000), problem },
+  });
+};

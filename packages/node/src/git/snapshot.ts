@@ -1,0 +1,134 @@
+import { chmodSync, unlinkSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { absoluteBytes, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
+import { OrreryError } from '@orrery/protocol/errors';
+import { GIT_WRITE_MS } from '../kernel/limits.ts';
+import type { Git, GitCall } from './run.ts';
+
+/** The node's own view of one checkout: its Git directory and index lie where no agent can write. */
+export type CheckoutView = {
+  readonly git: Git;
+  readonly mirror: string;
+  readonly tree: string;
+  /** The node's Git directory for this checkout. */
+  readonly nodeDir: string;
+  /** Its index, true at the commit the checkout was made at. */
+  readonly index: string;
+};
+
+/** A tree object of everything that is in the checkout and not ignored. */
+export type Snapshot = { readonly tree: string; readonly notes: readonly string[] };
+
+/** Files that Git opens by name in a work tree, whatever they are: a FIFO of that name would make it wait for ever. */
+const gitReads = new Set(['.gitignore', '.gitattributes', '.gitmodules']);
+
+/** The call settings every command on a checkout has: the node's directory and index, objects written to the mirror. */
+export const viewCall = ({ mirror, tree, nodeDir, index }: CheckoutView): Omit<GitCall, 'args'> => ({
+  gitDir: nodeDir,
+  workTree: tree,
+  cwd: tree,
+  indexFile: index,
+  objectDirectory: join(mirror, 'objects'),
+});
+
+/**
+ * Writes the tree of a checkout as it is now: tracked and untracked files with their exact modes, ignored ones left out,
+ * compared with `head` (a commit the mirror has). Folders with a repository of their own are taken as plain files.
+ * No process but Git with the node's own directory is started; nothing in the checkout changes except special files that
+ * would block Git, which are unlinked and noted.
+ */
+export const snapshotTree = async (view: CheckoutView, { base, head }: { base: string; head: string }): Promise<Snapshot> => {
+  const { git, tree } = view;
+  const entries = await readEntries(tree);
+  const temporary = `${view.index}.snapshot`;
+  await copyFile(view.index, temporary);
+  const call = { ...viewCall({ ...view, index: temporary }), timeoutMs: GIT_WRITE_MS };
+  // Against HEAD and not the base: files that are ignored but committed, and changed submodule links, are then tracked.
+  if (head !== base) await git.run({ ...call, readOnly: false, args: ['read-tree', '-m', head] });
+  const [changed, untracked] = await Promise.all([
+    git.run({ ...call, args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'] }).then(splitPaths),
+    listUntracked({ git, call, entries }, ''),
+  ]);
+  const { add, remove } = sortPaths(entries, [...changed, ...untracked]);
+  for (const path of add) makeReadable(tree, path);
+  if (remove.length > 0) await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--force-remove', '--stdin'], input: joinPaths(remove) });
+  const unsavable = await addPaths(git, call, add);
+  const sha = await git.text({ ...call, readOnly: false, args: ['write-tree'] });
+  unlinkSync(temporary);
+  return { tree: sha, notes: describeLeftOut(entries, unsavable) };
+};
+
+const splitPaths = ({ stdout }: { stdout: Buffer }): BytePath[] => stdout.toString('latin1').split('\0').filter((path) => path !== '');
+const joinPaths = (paths: readonly BytePath[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
+
+/** Everything in the checkout but its `.git`; special files that Git would open are unlinked on the way. */
+const readEntries = async (tree: string): Promise<Map<BytePath, TreeEntryType>> => {
+  const found = await walkTree(tree, { skip: (path) => path === '.git' });
+  const entries = new Map<BytePath, TreeEntryType>();
+  for (const { path, type } of found) {
+    entries.set(path, type);
+    if (type !== 'special') continue;
+    const parts = path.split('/');
+    if (gitReads.has(parts.at(-1) ?? '') || parts.includes('.git')) unlinkSync(absoluteBytes(tree, path));
+  }
+  return entries;
+};
+
+type Listing = { readonly git: Git; readonly call: Omit<GitCall, 'args'>; readonly entries: ReadonlyMap<BytePath, TreeEntryType> };
+
+/** Untracked files that are not ignored. A folder with its own repository is entered by its own ignore rules. */
+const listUntracked = async (listing: Listing, folder: BytePath): Promise<BytePath[]> => {
+  const { git, call, entries } = listing;
+  const at = showBytes(`${Buffer.from(call.workTree ?? '').toString('latin1')}/${folder}`);
+  // A name that is no text cannot be handed to Git as its work tree: everything in it is taken.
+  if (at.includes('\ufffd')) return [...entries].filter(([path, type]) => path.startsWith(folder) && type !== 'folder' && !path.split('/').includes('.git')).map(([path]) => path);
+  const inside = folder === '' ? call : { ...call, workTree: at, cwd: at, indexFile: '/nonexistent/index' };
+  const found = splitPaths(await git.run({ ...inside, args: ['ls-files', '-z', '--others', '--exclude-standard'] }));
+  const deep = found.filter((path) => path.endsWith('/')).map((path) => listUntracked(listing, folder + path));
+  return [...found.filter((path) => !path.endsWith('/')).map((path) => folder + path), ...(await Promise.all(deep)).flat()];
+};
+
+const sortPaths = (entries: ReadonlyMap<BytePath, TreeEntryType>, paths: readonly BytePath[]) => {
+  const isContent = (path: BytePath): boolean => ['file', 'link'].includes(entries.get(path) ?? '');
+  const all = [...new Set(paths)];
+  return { add: all.filter(isContent), remove: all.filter((path) => !isContent(path)) };
+};
+
+/**
+ * Adds paths to the index and answers those that Git does not store (names that some system takes for `.git`, files that
+ * cannot be read): a batch that fails is halved until they are found, so that one such file does not cost the others.
+ */
+const addPaths = async (git: Git, call: Omit<GitCall, 'args'>, paths: readonly BytePath[]): Promise<BytePath[]> => {
+  if (paths.length === 0) return [];
+  try {
+    await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--add', '--replace', '--stdin'], input: joinPaths(paths) });
+    return [];
+  } catch (thrown) {
+    const stderr = thrown instanceof OrreryError ? String(thrown.details?.['stderr'] ?? '') : '';
+    if (!/Unable to process path|Invalid path/i.test(stderr) || /No space left|quota/i.test(stderr)) throw thrown;
+    if (paths.length === 1) return [...paths];
+    const half = paths.length >> 1;
+    return [...(await addPaths(git, call, paths.slice(0, half))), ...(await addPaths(git, call, paths.slice(half)))];
+  }
+};
+
+/** A file its owner made unreadable is still work: the node owns it and may open it up. */
+const makeReadable = (tree: string, path: BytePath): void => {
+  const at = absoluteBytes(tree, path);
+  const found = lookAt(at);
+  if (found?.isFile() === true && (found.mode & 0o400) === 0) chmodSync(at, (found.mode & 0o777) | 0o400);
+};
+
+const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavable: readonly BytePath[]): string[] => {
+  const special = [...entries].filter(([, type]) => type === 'special').map(([path]) => path);
+  const nested = [...entries].filter(([path]) => path.endsWith('/.git')).map(([path]) => path.slice(0, -5));
+  const mounts = [...entries].filter(([, type]) => type === 'mount').map(([path]) => path);
+  const line = (paths: readonly BytePath[], text: string): string[] => (paths.length === 0 ? [] : [`${paths.slice(0, 5).map(showBytes).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}: ${text}`]);
+  return [
+    ...line(special, 'neither file, folder nor link, left out'),
+    ...line(unsavable, 'a name that Git does not store, left out'),
+    ...line(nested, 'a repository inside the checkout, its files taken, its history not'),
+    ...line(mounts, 'another file system, left out'),
+  ];
+};
