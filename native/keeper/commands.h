@@ -1,0 +1,9 @@
+// The commands of the binary besides `run`.
+#ifndef KEEPER_COMMANDS_H
+#define KEEPER_COMMANDS_H
+#include <stdint.h>
+
+// Relays stdin and stdout to DIR/sock. `stream` -1: no ATTACH first.
+int command_attach(const char *dir, int stream, uint64_t from);
+int command_probe(void);
+#endif

@@ -1,0 +1,170 @@
+#include "inner.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "front.h"
+#include "text.h"
+#include "tree.h"
+
+bool message_send(int fd, const struct message *message, int passed_fd) {
+	struct iovec part = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof *message};
+	union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = {0};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+	if (passed_fd >= 0) {
+		header.msg_control = control.room;
+		header.msg_controllen = sizeof control.room;
+		struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &passed_fd, sizeof(int));
+	}
+	ssize_t n;
+	do n = sendmsg(fd, &header, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof *message;
+}
+
+static uint64_t timeval_ms(struct timeval t) { return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_usec / 1000; }
+
+static void put_usage(struct message *message, const struct rusage *usage) {
+	message->user_ms = timeval_ms(usage->ru_utime);
+	message->system_ms = timeval_ms(usage->ru_stime);
+	message->max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
+}
+
+// Everything that is left of the run, except this process.
+static void end_rest(bool pid_ns) {
+	if (!pid_ns) {
+		tree_end();
+		return;
+	}
+	for (;;) {
+		kill(-1, SIGKILL);
+		pid_t pid;
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0);
+		if (pid < 0 && errno == ECHILD) return;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+}
+
+struct watch {
+	int control, program;
+	bool program_ended, pid_ns;
+};
+
+// False when a message could not be told: the keeper is gone.
+static bool reap(struct watch *watch) {
+	for (;;) {
+		int status = 0;
+		struct rusage usage = {0};
+		pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+		if (pid <= 0) return true;
+		if (pid != watch->program || watch->program_ended) continue;
+		watch->program_ended = true;
+		siginfo_t left = {0};
+		struct message message = {.kind = MESSAGE_EXIT, .value = status};
+		message.more = !(waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD);
+		put_usage(&message, &usage);
+		if (!message_send(watch->control, &message, -1)) return false;
+	}
+}
+
+// One order of the keeper; false when this process is to end with everything.
+static bool obey(struct watch *watch) {
+	struct message order;
+	ssize_t n = recv(watch->control, &order, sizeof order, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+	if (n != (ssize_t)sizeof order) return false;
+	if (order.kind == MESSAGE_SIGNAL) {
+		if (!watch->program_ended) kill(watch->program, order.value);
+		return true;
+	}
+	if (!watch->program_ended) {
+		kill(watch->program, SIGKILL);
+		siginfo_t ignored;
+		while (waitid(P_PID, (id_t)watch->program, &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR);
+		if (!reap(watch)) return false;
+	}
+	end_rest(watch->pid_ns);
+	struct message gone = {.kind = MESSAGE_GONE};
+	struct rusage usage = {0};
+	getrusage(RUSAGE_CHILDREN, &usage);
+	put_usage(&gone, &usage);
+	message_send(watch->control, &gone, -1);
+	return false;
+}
+
+static void guard(struct watch *watch, int signals) {
+	for (;;) {
+		struct pollfd fds[2] = {{.fd = watch->control, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+		if (poll(fds, 2, -1) < 0 && errno != EINTR) return;
+		struct signalfd_siginfo info;
+		if (fds[1].revents && read(signals, &info, sizeof info) < 0 && errno != EAGAIN && errno != EINTR) return;
+		if (!reap(watch)) return;
+		if (fds[0].revents && !obey(watch)) return;
+	}
+}
+
+static void close_ends(const struct inner_ends *ends) {
+	for (size_t i = 0; i < 3; i++) close(ends->stdio[i]);
+	if (ends->terminal >= 0) close(ends->terminal);
+	for (size_t i = 0; i < 2; i++)
+		if (ends->cgroup_procs[i] >= 0) close(ends->cgroup_procs[i]);
+	close(ends->gate);
+	close(ends->status);
+}
+
+// Tells the keeper what the namespaces gave and hands over the front's listener.
+static bool tell_facts(const struct spec *spec, const struct inner_ends *ends, struct facts *facts) {
+	int listener = -1;
+	if (spec->front.port) {
+		listener = front_listen((uint16_t)spec->front.port);
+		if (listener < 0) facts->front_error = errno;
+	}
+	struct message message = {.kind = MESSAGE_FACTS, .facts = *facts};
+	bool told = message_send(ends->control, &message, listener);
+	if (listener >= 0) close(listener);
+	return told;
+}
+
+void inner_main(const struct spec *spec, char **env, const struct inner_ends *ends, struct facts facts) {
+	for (size_t i = 0; i < sizeof ends->keeper_ends / sizeof *ends->keeper_ends; i++)
+		if (ends->keeper_ends[i] >= 0) close(ends->keeper_ends[i]);
+	// In a pid namespace the kernel takes everything along with its first process; elsewhere the guard must live to do it.
+	if (facts.pid_ns) prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (chdir("/") != 0) _exit(1);
+	confine_inside(spec, &facts);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigset_t mask;
+	sigfillset(&mask);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	int signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (signals < 0 || !tell_facts(spec, ends, &facts)) _exit(1);
+	pid_t program = fork();
+	if (program == 0) program_main(spec, env, ends, &facts);
+	if (program < 0) {
+		struct report report = {.kind = 'F', .error = errno, .step = "setup:fork"};
+		write_all(ends->status, &report, sizeof report);
+	}
+	close_ends(ends);
+	if (program > 0) guard(&(struct watch){.control = ends->control, .program = program, .pid_ns = facts.pid_ns}, signals);
+	end_rest(facts.pid_ns);
+	_exit(0);
+}

@@ -1,0 +1,54 @@
+// The inner process: first process of the run's pid namespace, or its guard (subreaper) where there is none.
+// It builds the namespaces' inside, starts the program, reaps, and ends everything when its keeper is gone.
+#ifndef KEEPER_INNER_H
+#define KEEPER_INNER_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spec.h"
+
+// What the namespaces really gave.
+struct facts {
+	bool user_ns, pid_ns, mount_ns, net_ns, ipc_ns;
+	bool own_proc, proc_sys_readonly, world_readonly, readonly_paths, loopback;
+	int landlock_abi;
+	int front_error;   // errno of the front's listener
+	char missing[120]; // first thing that failed: "<step>:<errno>"
+};
+
+enum message_kind { MESSAGE_FACTS = 1, MESSAGE_EXIT, MESSAGE_GONE, MESSAGE_SIGNAL, MESSAGE_END };
+
+struct message {
+	enum message_kind kind;
+	int value; // EXIT: wait status · SIGNAL: number
+	bool more; // EXIT: other processes are left
+	uint64_t user_ms, system_ms, max_rss_bytes;
+	struct facts facts;
+};
+
+// What the program tells on its status pipe: 'R' ready behind the gate · 'F' a step failed · 'X' exec failed.
+struct report {
+	char kind;
+	int error;
+	char step[120];
+};
+
+// The ends of pipes that belong to the program's side.
+struct inner_ends {
+	int control;
+	int gate;   // one byte: go. End of file: never
+	int status; // struct report; closed by exec
+	int stdio[3];
+	int terminal; // slave side, or -1
+	int cgroup_procs[2];
+	int keeper_ends[8]; // to be closed on the program's side
+	mode_t umask;
+};
+
+// Never returns.
+_Noreturn void inner_main(const struct spec *spec, char **env, const struct inner_ends *ends, struct facts facts);
+// Sets the program up and executes it; never returns.
+_Noreturn void program_main(const struct spec *spec, char **env, const struct inner_ends *ends, const struct facts *facts);
+bool message_send(int fd, const struct message *message, int passed_fd);
+#endif

@@ -1,0 +1,221 @@
+// From the spec to a program that stands behind its gate: pipes, namespaces, inner process, walls, guarantees.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "keeper.h"
+#include "tree.h"
+
+enum { SETUP_TIMEOUT_MS = 20000, EXIT_NO_USER_NAMESPACE = 77 };
+
+static void close_one(int *fd) {
+	if (*fd >= 0) close(*fd);
+	*fd = -1;
+}
+
+static bool open_terminal(struct keeper *k, struct inner_ends *ends) {
+	k->terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (k->terminal < 0 || grantpt(k->terminal) != 0 || unlockpt(k->terminal) != 0) return false;
+	const char *name = ptsname(k->terminal);
+	struct winsize size = {.ws_col = (unsigned short)k->spec.columns, .ws_row = (unsigned short)k->spec.rows};
+	ends->terminal = name ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+	if (ends->terminal < 0 || ioctl(k->terminal, TIOCSWINSZ, &size) != 0 || !set_nonblocking(k->terminal)) return false;
+	k->spools[STREAM_STDOUT].source = k->stdin_fd = k->terminal;
+	return true;
+}
+
+// Real pipes: a socket pair cannot be opened again as /dev/stderr.
+static bool open_pipes(struct keeper *k, struct inner_ends *ends) {
+	int in[2];
+	if (pipe2(in, O_CLOEXEC) != 0) return false;
+	ends->stdio[0] = in[0];
+	if (k->spec.stdio == STDIO_STREAM) {
+		k->stdin_fd = in[1];
+		if (!set_nonblocking(in[1])) return false;
+	} else close(in[1]);
+	for (int i = 0; i < STREAM_COUNT; i++) {
+		int out[2];
+		if (pipe2(out, O_CLOEXEC) != 0) return false;
+		k->spools[i].source = out[0];
+		ends->stdio[i + 1] = out[1];
+		if (!set_nonblocking(out[0])) return false;
+	}
+	return true;
+}
+
+static bool open_gates(struct keeper *k, struct inner_ends *ends) {
+	int gate[2], status[2];
+	if (pipe2(gate, O_CLOEXEC) != 0) return false;
+	ends->gate = gate[0];
+	k->gate = gate[1];
+	if (pipe2(status, O_CLOEXEC) != 0) return false;
+	k->status = status[0];
+	ends->status = status[1];
+	return true;
+}
+
+static void close_program_side(struct inner_ends *ends) {
+	for (int i = 0; i < 3; i++) close_one(&ends->stdio[i]);
+	for (int i = 0; i < MAX_CGROUPS; i++) close_one(&ends->cgroup_procs[i]);
+	close_one(&ends->terminal);
+	close_one(&ends->gate);
+	close_one(&ends->status);
+}
+
+// Clones the inner process into the namespaces of `flags`; false when that cannot be.
+static bool clone_inner(struct keeper *k, char **env, struct inner_ends *ends, int flags, struct facts facts) {
+	int control[2];
+	unsigned uid = geteuid(), gid = getegid();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return false;
+	facts.user_ns = (flags & CLONE_NEWUSER) != 0;
+	facts.pid_ns = (flags & CLONE_NEWPID) != 0;
+	facts.mount_ns = (flags & CLONE_NEWNS) != 0;
+	facts.net_ns = (flags & CLONE_NEWNET) != 0;
+	facts.ipc_ns = (flags & CLONE_NEWIPC) != 0;
+	pid_t pid = (pid_t)syscall(SYS_clone, (unsigned long)(unsigned)flags | SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0) {
+		close(control[0]);
+		if (facts.user_ns && !confine_map_user(uid, gid)) _exit(EXIT_NO_USER_NAMESPACE);
+		ends->control = control[1];
+		inner_main(&k->spec, env, ends, facts);
+	}
+	int failure = errno;
+	close(control[1]);
+	if (pid < 0) close(control[0]);
+	else k->control = control[0], k->inner_pid = pid;
+	errno = failure;
+	return pid > 0;
+}
+
+static bool readable_in_time(int fd) {
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	int ready;
+	do ready = poll(&wait, 1, SETUP_TIMEOUT_MS);
+	while (ready < 0 && errno == EINTR);
+	if (ready == 0) errno = ETIMEDOUT;
+	return ready > 0;
+}
+
+static bool receive_facts(struct keeper *k, struct facts *facts) {
+	struct message message;
+	struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
+	union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = {0};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+	if (!readable_in_time(k->control) || recvmsg(k->control, &header, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof message || message.kind != MESSAGE_FACTS) return false;
+	struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+	if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&k->front.listener, CMSG_DATA(c), sizeof(int));
+	*facts = message.facts;
+	return true;
+}
+
+static void end_inner(struct keeper *k) {
+	if (k->inner_pid > 0) {
+		kill(k->inner_pid, SIGKILL);
+		tree_end();
+	}
+	k->inner_pid = -1;
+	close_one(&k->control);
+}
+
+// Tries what was asked; then, as root without the right to, by a user namespace; then without namespaces, which is reported.
+static bool start_inner(struct keeper *k, char **env, struct inner_ends *ends, struct facts *facts) {
+	bool root = geteuid() == 0;
+	int plain = confine_clone_flags(&k->spec, false), with_user = confine_clone_flags(&k->spec, true);
+	int attempts[3] = {root ? plain : with_user, with_user, 0}, refusal = 0;
+	for (int i = 0; i < 3; i++) {
+		if (i > 0 && attempts[i] == attempts[i - 1]) continue;
+		struct facts wanted = {.landlock_abi = k->spec.confine ? landlock_abi() : 0};
+		if (refusal && !attempts[i]) snprintf(wanted.missing, sizeof wanted.missing, "namespaces: %s", errno_name(refusal));
+		if (clone_inner(k, env, ends, attempts[i], wanted)) {
+			if (receive_facts(k, facts)) return true;
+			errno = EPERM; // the user namespace came, but not its map
+			end_inner(k);
+		}
+		refusal = errno;
+	}
+	errno = refusal;
+	return false;
+}
+
+static bool receive_ready(struct keeper *k, char *reason, size_t size) {
+	struct report report;
+	ssize_t n = readable_in_time(k->status) ? read(k->status, &report, sizeof report) : -1;
+	if (n == (ssize_t)sizeof report && report.kind == 'R') return true;
+	if (n != (ssize_t)sizeof report) snprintf(reason, size, "setup:program:%s", n < 0 ? errno_name(errno) : "EIO");
+	else if (strncmp(report.step, "path:", 5) == 0) snprintf(reason, size, "%s", report.step);
+	else snprintf(reason, size, "%s:%s", report.step, errno_name(report.error));
+	return false;
+}
+
+static bool required_are_held(const struct keeper *k, char *reason, size_t size) {
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		if (!k->spec.required[i] || k->guarantees[i].held) continue;
+		snprintf(reason, size, "guarantee:%s", guarantee_names[i]);
+		return false;
+	}
+	return true;
+}
+
+static bool paths_exist(const struct spec *spec, char *reason, size_t size) {
+	struct stat stat_of;
+	for (size_t i = 0; i < spec->rule_count; i++) {
+		if (stat(spec->rules[i].path, &stat_of) == 0) continue;
+		snprintf(reason, size, "path:%.140s", spec->rules[i].path);
+		return false;
+	}
+	return true;
+}
+
+static bool prepare(struct keeper *k, char **env, struct inner_ends *ends, char *reason, size_t size) {
+	struct facts facts = {0};
+	snprintf(reason, size, "setup:pipes");
+	bool opened = (k->spec.stdio == STDIO_PTY ? open_terminal(k, ends) : open_pipes(k, ends)) && open_gates(k, ends);
+	if (!opened) {
+		snprintf(reason, size, "setup:streams:%s", errno_name(errno));
+		return false;
+	}
+	int own[] = {k->dir_fd, k->terminal, k->stdin_fd == k->terminal ? -1 : k->stdin_fd, k->terminal >= 0 ? -1 : k->spools[0].source, k->spools[1].source, k->gate, k->status, -1};
+	memcpy(ends->keeper_ends, own, sizeof own);
+	if (!start_inner(k, env, ends, &facts)) {
+		snprintf(reason, size, "setup:start:%s", errno_name(errno));
+		return false;
+	}
+	close_program_side(ends);
+	if (k->spec.front.port && k->front.listener < 0) {
+		snprintf(reason, size, "front:%s", errno_name(facts.front_error));
+		return false;
+	}
+	if (!receive_ready(k, reason, size)) return false;
+	guarantee_judge(k, &facts);
+	return required_are_held(k, reason, size);
+}
+
+bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *reason, size_t reason_size) {
+	struct inner_ends ends = {.control = -1, .gate = -1, .status = -1, .stdio = {-1, -1, -1}, .terminal = -1, .umask = program_umask};
+	if (!paths_exist(&k->spec, reason, reason_size)) return false;
+	cgroups_make(&k->cgroups, k->spec.limits.memory_bytes, k->spec.limits.max_processes, k->identity.pid, k->identity.start_ticks);
+	cgroups_open_members(&k->cgroups, ends.cgroup_procs);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	bool prepared = prepare(k, env, &ends, reason, reason_size);
+	// After the clone: a process that cannot be looked into could not write its children's user maps.
+	prctl(PR_SET_DUMPABLE, 0);
+	close_program_side(&ends);
+	if (prepared) return true;
+	end_inner(k);
+	cgroups_remove(&k->cgroups);
+	return false;
+}

@@ -1,0 +1,128 @@
+// What a keeper writes down about itself: status, guarantees, exit. Formats: WIRE.md, "DIR".
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faults.h"
+#include "keeper.h"
+
+enum { RESERVED_BYTES = 4096 };
+// Two, because the record can be written twice.
+static const char *const reserved_names[] = {"exit.tmp", "exit-final.tmp"};
+
+bool record_identity(struct identity *identity) {
+	size_t size = 0;
+	char *boot_id = read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 64, &size);
+	if (!boot_id) return false;
+	boot_id[strcspn(boot_id, "\n")] = 0;
+	snprintf(identity->boot_id, sizeof identity->boot_id, "%.36s", boot_id);
+	free(boot_id);
+	identity->pid = getpid();
+	identity->start_ticks = start_ticks_of(identity->pid);
+	return identity->start_ticks > 0;
+}
+
+static void print_identity(const struct identity *identity, struct text *into) {
+	text_print(into, "\"version\":%d,\"pid\":%d,\"startTicks\":%llu,\"bootId\":", WIRE_VERSION, identity->pid, (unsigned long long)identity->start_ticks);
+	text_json(into, identity->boot_id);
+}
+
+void record_guarantees_json(const struct guarantee_state guarantees[GUARANTEE_COUNT], struct text *into) {
+	text_print(into, "[");
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		const struct guarantee_state *g = &guarantees[i];
+		text_print(into, "%s{\"guarantee\":\"%s\",\"held\":%s,\"by\":", i ? "," : "", guarantee_names[i], g->held ? "true" : "false");
+		text_json(into, g->by);
+		text_print(into, ",\"missing\":");
+		text_json(into, g->missing[0] ? g->missing : NULL);
+		text_print(into, "}");
+	}
+	text_print(into, "]");
+}
+
+bool record_start(struct keeper *k) {
+	struct text guarantees = {0}, status = {0};
+	record_guarantees_json(k->guarantees, &guarantees);
+	text_print(&guarantees, "\n");
+	text_print(&status, "{");
+	print_identity(&k->identity, &status);
+	text_print(&status, ",\"cgroups\":[");
+	for (int i = 0; i < k->cgroups.count; i++) {
+		text_print(&status, "%s", i ? "," : "");
+		text_json(&status, k->cgroups.paths[i]);
+	}
+	text_print(&status, "]}\n");
+	bool written = replace_file(k->dir_fd, "guarantees", &guarantees, false) && replace_file(k->dir_fd, "status", &status, false);
+	text_free(&guarantees);
+	text_free(&status);
+	return written;
+}
+
+bool record_reserve(struct keeper *k) {
+	for (size_t i = 0; i < 2; i++) {
+		int fd = openat(k->dir_fd, reserved_names[i], O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0) return false;
+		int failure = posix_fallocate(fd, 0, RESERVED_BYTES);
+		close(fd);
+		if (failure == ENOSPC || failure == EDQUOT) {
+			errno = failure;
+			return false;
+		}
+	}
+	return true;
+}
+
+void record_exit_json(const struct keeper *k, struct text *into) {
+	const struct exit_record *e = &k->exit;
+	text_print(into, "{\"code\":");
+	text_print(into, e->code >= 0 ? "%d" : "null", e->code);
+	text_print(into, ",\"signal\":");
+	text_json(into, e->signal ? signal_name(e->signal) : NULL);
+	text_print(into, ",\"limit\":");
+	text_json(into, e->limit);
+	text_print(into, ",\"reason\":");
+	text_json(into, e->reason[0] ? e->reason : NULL);
+	text_print(into, ",\"startedAtMs\":");
+	text_print(into, e->started_at_ms ? "%llu" : "null", (unsigned long long)e->started_at_ms);
+	text_print(into, ",\"endedAtMs\":%llu,\"userMs\":%llu,\"systemMs\":%llu,\"maxRssBytes\":%llu", (unsigned long long)e->ended_at_ms,
+		(unsigned long long)e->user_ms, (unsigned long long)e->system_ms, (unsigned long long)e->max_rss_bytes);
+	text_print(into, ",\"stdoutBytes\":%llu,\"stderrBytes\":%llu}", (unsigned long long)k->spools[0].end, (unsigned long long)k->spools[1].end);
+}
+
+void record_hello_json(const struct keeper *k, struct text *into) {
+	static const char *const states[] = {"waiting", "running", "ending", "ended"};
+	text_print(into, "{");
+	print_identity(&k->identity, into);
+	text_print(into, ",\"state\":\"%s\",\"stdoutBytes\":%llu,\"stderrBytes\":%llu,\"stdoutReleased\":%llu,\"stderrReleased\":%llu,\"guarantees\":", states[k->state],
+		(unsigned long long)k->spools[0].end, (unsigned long long)k->spools[1].end, (unsigned long long)k->spools[0].released, (unsigned long long)k->spools[1].released);
+	record_guarantees_json(k->guarantees, into);
+	text_print(into, ",\"exit\":");
+	if (k->state == RUN_ENDED) record_exit_json(k, into);
+	else text_print(into, "null");
+	text_print(into, "}");
+}
+
+// Writes into a reserved file, so that a full disk cannot take the record away.
+static bool write_reserved(struct keeper *k, const char *temporary, const struct text *record) {
+	int fd = openat(k->dir_fd, temporary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) return false;
+	bool done = !record->failed && pwrite(fd, record->bytes, record->size, 0) == (ssize_t)record->size && ftruncate(fd, (off_t)record->size) == 0 && fsync(fd) == 0;
+	fault_point("exit-written");
+	if (close(fd) != 0) done = false;
+	return done && renameat(k->dir_fd, temporary, k->dir_fd, "exit") == 0 && fsync(k->dir_fd) == 0;
+}
+
+bool record_exit(struct keeper *k) {
+	struct text record = {0};
+	record_exit_json(k, &record);
+	text_print(&record, "\n");
+	bool first = faccessat(k->dir_fd, reserved_names[0], F_OK, 0) == 0;
+	bool written = write_reserved(k, reserved_names[first ? 0 : 1], &record);
+	int failure = errno;
+	text_free(&record);
+	errno = failure;
+	return written;
+}
