@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -48,6 +48,21 @@ function barePath(folder: string, node: string): string {
   return folder;
 }
 
+/** Starts a script under the bootstrap, ends the bootstrap by SIGTERM once the script runs, and returns how it ended. */
+function terminated(
+  node: string,
+  { clone, env, script }: { clone: string; env: NodeJS.ProcessEnv; script: string },
+): Promise<{ code: number | null; signal: string | null }> {
+  writeFileSync(join(clone, 'tools', 'waits.ts'), `${script}\nconsole.log('ready');\nsetInterval(() => undefined, 1_000);\n`);
+  const child = spawn(node, [join(clone, 'tools', 'with-node.mjs'), 'tools/waits.ts'], {
+    cwd: clone,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.once('data', () => child.kill('SIGTERM'));
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+}
+
 const PROBE = `
 import { createRequire } from 'node:module';
 import { version } from '@orrery/protocol/version';
@@ -93,7 +108,7 @@ describe('the bootstrap in a clean clone, on Node 20 without a compiler', () => 
 
   it.each([10, 11])(
     'installs the locked dependencies with npm %i, runs the script, and starts at once the second time',
-    (major) => {
+    async (major) => {
       const clone = join(temp, `clone${major}`);
       cloneTo(clone);
       const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
@@ -128,6 +143,12 @@ describe('the bootstrap in a clean clone, on Node 20 without a compiler', () => 
         installed: false,
       });
       expect(tookMs).toBeLessThan(2_000);
+
+      expect(await terminated(node20, { clone, env, script: "process.on('SIGTERM', () => process.exit(5));" })).toEqual({
+        code: 5,
+        signal: null,
+      });
+      expect(await terminated(node20, { clone, env, script: '' })).toEqual({ code: null, signal: 'SIGTERM' });
 
       const version = run(join(clone, 'bin', 'orrery'), ['--version'], { cwd: temp, env });
       expect(version).toEqual({ status: 0, stdout: '0.1.0\n', stderr: '' });
