@@ -35,12 +35,12 @@ function findKeeper(): string | undefined {
   return places.map((place) => join(root, 'native', place)).find((file) => existsSync(file));
 }
 
-/** Asks the keeper what the kernel gives; its probe prints one JSON object or lines that name landlock and a number. */
+/** Asks the keeper what the kernel gives: its probe prints one JSON object. Undefined without a keeper that answers. */
 function landlockAbi(keeper: string | undefined): number | undefined {
-  if (keeper === undefined) return undefined;
-  const probe = spawnSync(keeper, ['probe'], { encoding: 'utf8', timeout: 10_000 });
-  const found = /landlock\D*(\d+)/i.exec(probe.stdout ?? '');
-  return found ? Number(found[1]) : undefined;
+  const line = keeper === undefined ? undefined : firstLine(keeper, ['probe']);
+  if (line === undefined) return undefined;
+  const { kernel } = JSON.parse(line) as { kernel?: { landlockAbi?: number } };
+  return kernel?.landlockAbi;
 }
 
 /** Looks at the machine: a few short processes, about 50 ms. */

@@ -176,7 +176,10 @@ function buildKeeper(node) {
   if (readStamp(keeperStamp) === stamp) return;
   say(`keeper: building with ${compiler} ...`);
   const began = Date.now();
-  const ok = step(script.endsWith('.mjs') ? node : 'sh', [script], { cwd: native, env: childEnvironment(node) });
+  const ok = step(script.endsWith('.mjs') ? node : 'sh', [script], {
+    cwd: native,
+    env: { ...childEnvironment(node), CC: compiler },
+  });
   if (!ok)
     stop(
       "The keeper did not build; the compiler's reason is above.",
