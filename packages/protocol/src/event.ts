@@ -12,14 +12,34 @@ export const conversationBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('text'), row: z.string(), text: z.string() }),
   z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string() }),
   z.object({ kind: z.literal('tool.call'), row: z.string(), tool: z.string(), input: z.string() }),
-  z.object({ kind: z.literal('tool.result'), row: z.string(), tool: z.string().nullable(), output: z.string(), outputBytes: z.int(), failed: z.boolean() }),
+  z.object({
+    kind: z.literal('tool.result'),
+    row: z.string(),
+    tool: z.string().nullable(),
+    output: z.string(),
+    outputBytes: z.int(),
+    failed: z.boolean(),
+  }),
   z.object({ kind: z.literal('usage'), inputTokens: z.int(), outputTokens: z.int(), cachedTokens: z.int() }),
   z.object({ kind: z.literal('notice'), level: z.enum(['info', 'warning', 'error']), text: z.string() }),
   z.object({
     kind: z.literal('turn.ended'),
     outcome: z.enum(['success', 'error', 'cancelled', 'interrupted', 'limit', 'budget', 'uncertain']),
     /** Told apart by structure: which failure it was. */
-    failure: z.enum(['auth', 'overloaded', 'rate_limit', 'usage_limit', 'context', 'billing', 'network', 'timeout', 'program', 'protocol']).nullable(),
+    failure: z
+      .enum([
+        'auth',
+        'overloaded',
+        'rate_limit',
+        'usage_limit',
+        'context',
+        'billing',
+        'network',
+        'timeout',
+        'program',
+        'protocol',
+      ])
+      .nullable(),
     message: z.string().nullable(),
     /** When a usage limit ends, if the program or the provider said so. */
     resetsAt: instant.nullable(),
@@ -33,7 +53,14 @@ export const taskBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('task.state'), state: taskState, waitingFor: z.string().nullable() }),
   z.object({ kind: z.literal('attempt.started'), attempt: z.int(), backend: z.string() }),
   z.object({ kind: z.literal('stage.started'), attempt: z.int(), stage: stageName, round: z.int() }),
-  z.object({ kind: z.literal('stage.output'), attempt: z.int(), stage: stageName, round: z.int(), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({
+    kind: z.literal('stage.output'),
+    attempt: z.int(),
+    stage: stageName,
+    round: z.int(),
+    stream: z.enum(['stdout', 'stderr']),
+    text: z.string(),
+  }),
   z.object({
     kind: z.literal('stage.ended'),
     attempt: z.int(),
@@ -44,7 +71,13 @@ export const taskBody = z.discriminatedUnion('kind', [
     note: z.string().nullable(),
     tookMs: z.int(),
   }),
-  z.object({ kind: z.literal('attempt.ended'), attempt: z.int(), verdict, cause: z.string().nullable(), reason: z.string().nullable() }),
+  z.object({
+    kind: z.literal('attempt.ended'),
+    attempt: z.int(),
+    verdict,
+    cause: z.string().nullable(),
+    reason: z.string().nullable(),
+  }),
   z.object({
     kind: z.literal('task.ended'),
     verdict,

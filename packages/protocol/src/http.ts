@@ -26,7 +26,12 @@ const id = z.object({ id: z.string().min(1).max(200) });
 const done = z.object({ ok: z.literal(true) });
 const empty = z.strictObject({ requestId: z.string().max(200).optional() });
 
-const operation = <Params extends z.ZodObject = typeof none, Query extends z.ZodObject = typeof none, Body extends z.ZodType | null = null, Answer extends z.ZodType = z.ZodType>(given: {
+const operation = <
+  Params extends z.ZodObject = typeof none,
+  Query extends z.ZodObject = typeof none,
+  Body extends z.ZodType | null = null,
+  Answer extends z.ZodType = z.ZodType,
+>(given: {
   method: Operation['method'];
   path: string;
   scope: Scope | null;
@@ -50,54 +55,306 @@ const operation = <Params extends z.ZodObject = typeof none, Query extends z.Zod
 
 /** Every operation by name. The name is what `GET /capabilities` lists. */
 export const operations = {
-  health: operation({ method: 'get', path: '/health', scope: null, summary: 'Whether the node answers; no facts.', answer: done }),
-  nodeShow: operation({ method: 'get', path: '/node', scope: 'viewer', summary: 'Who the node is and what it does.', answer: nodeFacts }),
-  nodeDoctor: operation({ method: 'get', path: '/node/doctor', scope: 'viewer', summary: 'What is wrong and how to mend it.', answer: doctorReport }),
-  nodeDrain: operation({ method: 'post', path: '/node/drain', scope: 'owner', summary: 'Take no new work, then stop.', body: z.strictObject({ stop: z.boolean().default(true), now: z.boolean().default(false) }), answer: done, status: 202 }),
-  capabilities: operation({ method: 'get', path: '/capabilities', scope: 'viewer', summary: 'Operations this node has.', answer: capabilities }),
-  snapshot: operation({ method: 'get', path: '/snapshot', scope: 'viewer', summary: 'Everything live, and the seq it is true at.', answer: z.object({ seq: z.int(), node: nodeFacts, projects: z.array(project), tasks: z.array(task) }) }),
-  eventList: operation({ method: 'get', path: '/events/page', scope: 'viewer', summary: 'Events of the node after a seq.', query: z.object({ after: z.coerce.number().int().min(0).default(0), limit: z.coerce.number().int().min(1).max(1000).default(200) }), answer: pageOf(event) }),
+  health: operation({
+    method: 'get',
+    path: '/health',
+    scope: null,
+    summary: 'Whether the node answers; no facts.',
+    answer: done,
+  }),
+  nodeShow: operation({
+    method: 'get',
+    path: '/node',
+    scope: 'viewer',
+    summary: 'Who the node is and what it does.',
+    answer: nodeFacts,
+  }),
+  nodeDoctor: operation({
+    method: 'get',
+    path: '/node/doctor',
+    scope: 'viewer',
+    summary: 'What is wrong and how to mend it.',
+    answer: doctorReport,
+  }),
+  nodeDrain: operation({
+    method: 'post',
+    path: '/node/drain',
+    scope: 'owner',
+    summary: 'Take no new work, then stop.',
+    body: z.strictObject({ stop: z.boolean().default(true), now: z.boolean().default(false) }),
+    answer: done,
+    status: 202,
+  }),
+  capabilities: operation({
+    method: 'get',
+    path: '/capabilities',
+    scope: 'viewer',
+    summary: 'Operations this node has.',
+    answer: capabilities,
+  }),
+  snapshot: operation({
+    method: 'get',
+    path: '/snapshot',
+    scope: 'viewer',
+    summary: 'Everything live, and the seq it is true at.',
+    answer: z.object({ seq: z.int(), node: nodeFacts, projects: z.array(project), tasks: z.array(task) }),
+  }),
+  eventList: operation({
+    method: 'get',
+    path: '/events/page',
+    scope: 'viewer',
+    summary: 'Events of the node after a seq.',
+    query: z.object({
+      after: z.coerce.number().int().min(0).default(0),
+      limit: z.coerce.number().int().min(1).max(1000).default(200),
+    }),
+    answer: pageOf(event),
+  }),
 
-  projectList: operation({ method: 'get', path: '/projects', scope: 'viewer', summary: 'Projects.', query: pageQuery, answer: pageOf(project) }),
-  projectAdd: operation({ method: 'post', path: '/projects', scope: 'operator', summary: 'Add a repository by path or URL; adding it again answers the same project.', body: projectAdd, answer: project, status: 201 }),
-  projectShow: operation({ method: 'get', path: '/projects/:id', scope: 'viewer', summary: 'One project.', params: id, answer: project }),
-  projectSet: operation({ method: 'patch', path: '/projects/:id', scope: 'operator', summary: 'Change a project.', params: id, body: projectSet, answer: project }),
-  projectRemove: operation({ method: 'delete', path: '/projects/:id', scope: 'owner', summary: 'Forget a project; refused while anything unsaved depends on it.', params: id, query: z.object({ salvage: z.stringbool().default(false) }), answer: done }),
+  projectList: operation({
+    method: 'get',
+    path: '/projects',
+    scope: 'viewer',
+    summary: 'Projects.',
+    query: pageQuery,
+    answer: pageOf(project),
+  }),
+  projectAdd: operation({
+    method: 'post',
+    path: '/projects',
+    scope: 'operator',
+    summary: 'Add a repository by path or URL; adding it again answers the same project.',
+    body: projectAdd,
+    answer: project,
+    status: 201,
+  }),
+  projectShow: operation({
+    method: 'get',
+    path: '/projects/:id',
+    scope: 'viewer',
+    summary: 'One project.',
+    params: id,
+    answer: project,
+  }),
+  projectSet: operation({
+    method: 'patch',
+    path: '/projects/:id',
+    scope: 'operator',
+    summary: 'Change a project.',
+    params: id,
+    body: projectSet,
+    answer: project,
+  }),
+  projectRemove: operation({
+    method: 'delete',
+    path: '/projects/:id',
+    scope: 'owner',
+    summary: 'Forget a project; refused while anything unsaved depends on it.',
+    params: id,
+    query: z.object({ salvage: z.stringbool().default(false) }),
+    answer: done,
+  }),
 
-  taskList: operation({ method: 'get', path: '/tasks', scope: 'viewer', summary: 'Tasks, newest first.', query: pageQuery.extend({ state: taskState.optional(), project: z.string().max(200).optional() }), answer: pageOf(task) }),
-  taskAdd: operation({ method: 'post', path: '/tasks', scope: 'operator', summary: 'Queue a task.', body: taskCreate, answer: task, status: 202 }),
+  taskList: operation({
+    method: 'get',
+    path: '/tasks',
+    scope: 'viewer',
+    summary: 'Tasks, newest first.',
+    query: pageQuery.extend({ state: taskState.optional(), project: z.string().max(200).optional() }),
+    answer: pageOf(task),
+  }),
+  taskAdd: operation({
+    method: 'post',
+    path: '/tasks',
+    scope: 'operator',
+    summary: 'Queue a task.',
+    body: taskCreate,
+    answer: task,
+    status: 202,
+  }),
   taskShow: operation({ method: 'get', path: '/tasks/:id', scope: 'viewer', summary: 'One task.', params: id, answer: task }),
-  taskAttempts: operation({ method: 'get', path: '/tasks/:id/attempts', scope: 'viewer', summary: 'Attempts with their stages.', params: id, answer: z.object({ items: z.array(attempt), seq: z.int() }) }),
-  taskLog: operation({ method: 'get', path: '/tasks/:id/log', scope: 'viewer', summary: 'Events of a task after a sequence.', params: id, query: z.object({ after: z.coerce.number().int().min(0).default(0), limit: z.coerce.number().int().min(1).max(1000).default(200) }), answer: pageOf(event) }),
-  taskDiff: operation({ method: 'get', path: '/tasks/:id/diff', scope: 'viewer', summary: 'The change against the base.', params: id, answer: taskDiff }),
-  taskDescribe: operation({ method: 'get', path: '/tasks/:id/describe', scope: 'operator', summary: 'What would really run, secrets masked.', params: id, answer: z.object({ runs: z.array(z.object({ stage: z.string(), text: z.string() })) }) }),
-  taskCancel: operation({ method: 'post', path: '/tasks/:id/cancel', scope: 'operator', summary: 'End it and every process of it.', params: id, body: empty, answer: task, status: 202 }),
-  taskRetry: operation({ method: 'post', path: '/tasks/:id/retry', scope: 'operator', summary: 'Queue another attempt of the same task.', params: id, body: empty, answer: task, status: 202 }),
-  taskApply: operation({ method: 'post', path: '/tasks/:id/apply', scope: 'operator', summary: 'Bring the result into the repository; a dirty tree is never touched.', params: id, body: taskApply, answer: taskApplied }),
+  taskAttempts: operation({
+    method: 'get',
+    path: '/tasks/:id/attempts',
+    scope: 'viewer',
+    summary: 'Attempts with their stages.',
+    params: id,
+    answer: z.object({ items: z.array(attempt), seq: z.int() }),
+  }),
+  taskLog: operation({
+    method: 'get',
+    path: '/tasks/:id/log',
+    scope: 'viewer',
+    summary: 'Events of a task after a sequence.',
+    params: id,
+    query: z.object({
+      after: z.coerce.number().int().min(0).default(0),
+      limit: z.coerce.number().int().min(1).max(1000).default(200),
+    }),
+    answer: pageOf(event),
+  }),
+  taskDiff: operation({
+    method: 'get',
+    path: '/tasks/:id/diff',
+    scope: 'viewer',
+    summary: 'The change against the base.',
+    params: id,
+    answer: taskDiff,
+  }),
+  taskDescribe: operation({
+    method: 'get',
+    path: '/tasks/:id/describe',
+    scope: 'operator',
+    summary: 'What would really run, secrets masked.',
+    params: id,
+    answer: z.object({ runs: z.array(z.object({ stage: z.string(), text: z.string() })) }),
+  }),
+  taskCancel: operation({
+    method: 'post',
+    path: '/tasks/:id/cancel',
+    scope: 'operator',
+    summary: 'End it and every process of it.',
+    params: id,
+    body: empty,
+    answer: task,
+    status: 202,
+  }),
+  taskRetry: operation({
+    method: 'post',
+    path: '/tasks/:id/retry',
+    scope: 'operator',
+    summary: 'Queue another attempt of the same task.',
+    params: id,
+    body: empty,
+    answer: task,
+    status: 202,
+  }),
+  taskApply: operation({
+    method: 'post',
+    path: '/tasks/:id/apply',
+    scope: 'operator',
+    summary: 'Bring the result into the repository; a dirty tree is never touched.',
+    params: id,
+    body: taskApply,
+    answer: taskApplied,
+  }),
 
-  queuePause: operation({ method: 'post', path: '/queue/pause', scope: 'operator', summary: 'Start nothing new.', body: empty, answer: done }),
-  queueResume: operation({ method: 'post', path: '/queue/resume', scope: 'operator', summary: 'Go on.', body: empty, answer: done }),
+  queuePause: operation({
+    method: 'post',
+    path: '/queue/pause',
+    scope: 'operator',
+    summary: 'Start nothing new.',
+    body: empty,
+    answer: done,
+  }),
+  queueResume: operation({
+    method: 'post',
+    path: '/queue/resume',
+    scope: 'operator',
+    summary: 'Go on.',
+    body: empty,
+    answer: done,
+  }),
 
-  backendList: operation({ method: 'get', path: '/backends', scope: 'viewer', summary: 'Backends and what each guarantees here.', answer: z.object({ items: z.array(backendView) }) }),
-  harnessList: operation({ method: 'get', path: '/harnesses', scope: 'viewer', summary: 'Agent programs.', answer: z.object({ items: z.array(harnessView) }) }),
-  harnessInstall: operation({ method: 'post', path: '/harnesses/:id/install', scope: 'owner', summary: 'Install the pinned program below the data directory.', params: id, body: empty, answer: harnessInstalled }),
+  backendList: operation({
+    method: 'get',
+    path: '/backends',
+    scope: 'viewer',
+    summary: 'Backends and what each guarantees here.',
+    answer: z.object({ items: z.array(backendView) }),
+  }),
+  harnessList: operation({
+    method: 'get',
+    path: '/harnesses',
+    scope: 'viewer',
+    summary: 'Agent programs.',
+    answer: z.object({ items: z.array(harnessView) }),
+  }),
+  harnessInstall: operation({
+    method: 'post',
+    path: '/harnesses/:id/install',
+    scope: 'owner',
+    summary: 'Install the pinned program below the data directory.',
+    params: id,
+    body: empty,
+    answer: harnessInstalled,
+  }),
 
-  salvageList: operation({ method: 'get', path: '/salvage', scope: 'viewer', summary: 'Saved work.', query: pageQuery.extend({ project: z.string().max(200).optional() }), answer: pageOf(salvage) }),
-  salvageShow: operation({ method: 'get', path: '/salvage/:id', scope: 'viewer', summary: 'One saved state, with its files.', params: id, answer: salvage.extend({ paths: z.array(z.string()) }) }),
-  salvageRestore: operation({ method: 'post', path: '/salvage/:id/restore', scope: 'operator', summary: 'Make a branch of it in the repository.', params: id, body: salvageRestore, answer: salvageRestored }),
+  salvageList: operation({
+    method: 'get',
+    path: '/salvage',
+    scope: 'viewer',
+    summary: 'Saved work.',
+    query: pageQuery.extend({ project: z.string().max(200).optional() }),
+    answer: pageOf(salvage),
+  }),
+  salvageShow: operation({
+    method: 'get',
+    path: '/salvage/:id',
+    scope: 'viewer',
+    summary: 'One saved state, with its files.',
+    params: id,
+    answer: salvage.extend({ paths: z.array(z.string()) }),
+  }),
+  salvageRestore: operation({
+    method: 'post',
+    path: '/salvage/:id/restore',
+    scope: 'operator',
+    summary: 'Make a branch of it in the repository.',
+    params: id,
+    body: salvageRestore,
+    answer: salvageRestored,
+  }),
 
-  tokenList: operation({ method: 'get', path: '/tokens', scope: 'owner', summary: 'API tokens.', answer: z.object({ items: z.array(tokenView) }) }),
-  tokenCreate: operation({ method: 'post', path: '/tokens', scope: 'owner', summary: 'Make a token; it is shown once.', body: tokenCreate, answer: tokenCreated, status: 201 }),
-  tokenRemove: operation({ method: 'delete', path: '/tokens/:id', scope: 'owner', summary: 'Revoke a token.', params: id, answer: done }),
+  tokenList: operation({
+    method: 'get',
+    path: '/tokens',
+    scope: 'owner',
+    summary: 'API tokens.',
+    answer: z.object({ items: z.array(tokenView) }),
+  }),
+  tokenCreate: operation({
+    method: 'post',
+    path: '/tokens',
+    scope: 'owner',
+    summary: 'Make a token; it is shown once.',
+    body: tokenCreate,
+    answer: tokenCreated,
+    status: 201,
+  }),
+  tokenRemove: operation({
+    method: 'delete',
+    path: '/tokens/:id',
+    scope: 'owner',
+    summary: 'Revoke a token.',
+    params: id,
+    answer: done,
+  }),
 
-  usageShow: operation({ method: 'get', path: '/usage', scope: 'viewer', summary: 'Tokens and cost by model.', query: z.object({ task: z.string().max(100).optional() }), answer: z.object({ items: z.array(modelUsage) }) }),
-  configExplain: operation({ method: 'get', path: '/config/explain', scope: 'operator', summary: 'Where a value comes from.', query: z.object({ key: z.string().max(200), project: z.string().max(4096).optional() }), answer: configExplained }),
+  usageShow: operation({
+    method: 'get',
+    path: '/usage',
+    scope: 'viewer',
+    summary: 'Tokens and cost by model.',
+    query: z.object({ task: z.string().max(100).optional() }),
+    answer: z.object({ items: z.array(modelUsage) }),
+  }),
+  configExplain: operation({
+    method: 'get',
+    path: '/config/explain',
+    scope: 'operator',
+    summary: 'Where a value comes from.',
+    query: z.object({ key: z.string().max(200), project: z.string().max(4096).optional() }),
+    answer: configExplained,
+  }),
 } as const;
 
 export type OperationName = keyof typeof operations;
 export type ParamsOf<Name extends OperationName> = z.input<(typeof operations)[Name]['params']>;
 export type QueryOf<Name extends OperationName> = z.input<(typeof operations)[Name]['query']>;
-export type BodyOf<Name extends OperationName> = (typeof operations)[Name]['body'] extends z.ZodType ? z.input<NonNullable<(typeof operations)[Name]['body']>> : undefined;
+export type BodyOf<Name extends OperationName> = (typeof operations)[Name]['body'] extends z.ZodType
+  ? z.input<NonNullable<(typeof operations)[Name]['body']>>
+  : undefined;
 export type AnswerOf<Name extends OperationName> = z.output<(typeof operations)[Name]['answer']>;
 
 /** Server-sent events: the node's at `/events`, one task's at `/tasks/:id/events`. Cursor: `?after=` or `Last-Event-ID`. */
@@ -113,7 +370,9 @@ export type Caller = { readonly name: string; readonly scope: Scope };
 export type OperationCall<Name extends OperationName> = {
   readonly params: z.output<(typeof operations)[Name]['params']>;
   readonly query: z.output<(typeof operations)[Name]['query']>;
-  readonly body: (typeof operations)[Name]['body'] extends z.ZodType ? z.output<NonNullable<(typeof operations)[Name]['body']>> : undefined;
+  readonly body: (typeof operations)[Name]['body'] extends z.ZodType
+    ? z.output<NonNullable<(typeof operations)[Name]['body']>>
+    : undefined;
   readonly caller: Caller;
 };
 

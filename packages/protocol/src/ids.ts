@@ -28,4 +28,5 @@ export const makeId = (kind: IdKind, nowMs: number, random: Uint8Array): string 
 };
 
 /** Whether a text has the form of an id of that kind. */
-export const isId = (kind: IdKind, text: string): boolean => new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{26}$`).test(text);
+export const isId = (kind: IdKind, text: string): boolean =>
+  new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{26}$`).test(text);

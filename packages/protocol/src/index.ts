@@ -1,5 +1,15 @@
 export { apiVersion, envelopeVersion, version } from './version.ts';
-export { closest, errorCatalogue, fromErrorBody, OrreryError, toOrreryError, type ErrorBody, type ErrorCode, type ErrorKind, type ErrorParts } from './errors.ts';
+export {
+  closest,
+  errorCatalogue,
+  fromErrorBody,
+  OrreryError,
+  toOrreryError,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorKind,
+  type ErrorParts,
+} from './errors.ts';
 export { idPrefixes, isId, makeId, type IdKind } from './ids.ts';
 export { durationMs, instant, pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
 export { modelUsage, usageTotals, type ModelUsage, type UsageTotals } from './usage.ts';
@@ -33,7 +43,18 @@ export {
   type TaskState,
   type Verdict,
 } from './task.ts';
-export { conversationBody, event, eventBody, nodeBody, taskBody, type ConversationBody, type EventBody, type NodeBody, type OrreryEvent, type TaskBody } from './event.ts';
+export {
+  conversationBody,
+  event,
+  eventBody,
+  nodeBody,
+  taskBody,
+  type ConversationBody,
+  type EventBody,
+  type NodeBody,
+  type OrreryEvent,
+  type TaskBody,
+} from './event.ts';
 export { project, projectAdd, projectSet, type Project } from './project.ts';
 export {
   backendView,
@@ -51,4 +72,17 @@ export {
 } from './node.ts';
 export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
 export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';
-export { operations, streamHello, streamPaths, type AnswerOf, type BodyOf, type Caller, type Operation, type OperationCall, type OperationHandlers, type OperationName, type ParamsOf, type QueryOf } from './http.ts';
+export {
+  operations,
+  streamHello,
+  streamPaths,
+  type AnswerOf,
+  type BodyOf,
+  type Caller,
+  type Operation,
+  type OperationCall,
+  type OperationHandlers,
+  type OperationName,
+  type ParamsOf,
+  type QueryOf,
+} from './http.ts';

@@ -62,7 +62,13 @@ export const harnessView = z.object({
   defaultModel: z.string().nullable(),
 });
 export type HarnessView = z.output<typeof harnessView>;
-export const harnessInstalled = z.object({ id: z.string(), version: z.string(), path: z.string(), alreadyThere: z.boolean(), tookMs: z.int() });
+export const harnessInstalled = z.object({
+  id: z.string(),
+  version: z.string(),
+  path: z.string(),
+  alreadyThere: z.boolean(),
+  tookMs: z.int(),
+});
 
 /** Where one configuration value came from and what it shadows. */
 export const configExplained = z.object({

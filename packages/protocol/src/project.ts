@@ -19,5 +19,9 @@ export const project = z.object({
 });
 export type Project = z.output<typeof project>;
 
-export const projectAdd = z.strictObject({ source: z.string().min(1).max(4096), name: safeName.optional(), requestId: z.string().max(200).optional() });
+export const projectAdd = z.strictObject({
+  source: z.string().min(1).max(4096),
+  name: safeName.optional(),
+  requestId: z.string().max(200).optional(),
+});
 export const projectSet = z.strictObject({ name: safeName.optional() });

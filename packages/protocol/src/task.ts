@@ -3,7 +3,17 @@ import { durationMs, instant, requestId, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
 /** States of a task. `limit` and `interrupted` may become `queued` again (same task, next attempt). */
-export const taskStates = ['queued', 'waiting', 'running', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'] as const;
+export const taskStates = [
+  'queued',
+  'waiting',
+  'running',
+  'accepted',
+  'rejected',
+  'failed',
+  'cancelled',
+  'limit',
+  'interrupted',
+] as const;
 export const taskState = z.enum(taskStates);
 export type TaskState = z.output<typeof taskState>;
 
@@ -164,7 +174,15 @@ export const taskDiff = z.object({
   taskId: z.string(),
   baseSha: z.string(),
   headSha: z.string(),
-  files: z.array(z.object({ path: z.string(), oldPath: z.string().nullable(), status: z.string(), insertions: z.int().nullable(), deletions: z.int().nullable() })),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      oldPath: z.string().nullable(),
+      status: z.string(),
+      insertions: z.int().nullable(),
+      deletions: z.int().nullable(),
+    }),
+  ),
   /** Unified patch; cut at 4 MiB, then `truncated` says so. */
   patch: z.string(),
   truncated: z.boolean(),

@@ -8,7 +8,8 @@ export const findEnvironment = async (db: Kysely<Tables>, id: string): Promise<E
   (await db.selectFrom('environment').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 
 /** Environments that are not closed. */
-export const openEnvironments = (db: Kysely<Tables>): Promise<EnvironmentRow[]> => db.selectFrom('environment').selectAll().where('closed_at', 'is', null).execute();
+export const openEnvironments = (db: Kysely<Tables>): Promise<EnvironmentRow[]> =>
+  db.selectFrom('environment').selectAll().where('closed_at', 'is', null).execute();
 
 export const insertEnvironment = async (db: Kysely<Tables>, row: Insertable<EnvironmentTable>): Promise<void> => {
   await db.insertInto('environment').values(row).execute();
@@ -19,7 +20,10 @@ export const updateEnvironment = async (db: Kysely<Tables>, id: string, change: 
 };
 
 /** The newest run of a stage: a run that never began may have been followed by another. */
-export const findRun = async (db: Kysely<Tables>, key: { readonly attemptId: string; readonly stage: string; readonly round: number }): Promise<RunRow | null> =>
+export const findRun = async (
+  db: Kysely<Tables>,
+  key: { readonly attemptId: string; readonly stage: string; readonly round: number },
+): Promise<RunRow | null> =>
   (await db
     .selectFrom('run')
     .selectAll()

@@ -19,8 +19,14 @@ export type ClaimRules = {
 };
 
 /** Puts a task into the queue; refuses when it is full. */
-export const enqueue = async (db: Kysely<Tables>, entry: { readonly taskId: string; readonly priority: number; readonly notBefore: number; readonly nowMs: number }): Promise<void> => {
-  const { count } = await db.selectFrom('queue_entry').select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+export const enqueue = async (
+  db: Kysely<Tables>,
+  entry: { readonly taskId: string; readonly priority: number; readonly notBefore: number; readonly nowMs: number },
+): Promise<void> => {
+  const { count } = await db
+    .selectFrom('queue_entry')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
   if (Number(count) >= QUEUE_ENTRIES) {
     throw new OrreryError('queue_full', `The queue holds ${QUEUE_ENTRIES} tasks and takes no more.`, {
       rule: 'A full queue refuses; it drops nothing.',
@@ -29,7 +35,15 @@ export const enqueue = async (db: Kysely<Tables>, entry: { readonly taskId: stri
   }
   await db
     .insertInto('queue_entry')
-    .values({ task_id: entry.taskId, priority: entry.priority, not_before: entry.notBefore, lease_owner: null, lease_until: null, fence: 0, enqueued_at: entry.nowMs })
+    .values({
+      task_id: entry.taskId,
+      priority: entry.priority,
+      not_before: entry.notBefore,
+      lease_owner: null,
+      lease_until: null,
+      fence: 0,
+      enqueued_at: entry.nowMs,
+    })
     .execute();
 };
 
@@ -39,7 +53,11 @@ export const isPaused = async (db: Kysely<Tables>): Promise<boolean> =>
 
 export const setPaused = async (db: Kysely<Tables>, paused: boolean): Promise<void> => {
   const value = paused ? 'yes' : 'no';
-  await db.insertInto('queue_state').values({ key: 'paused', value }).onConflict((conflict) => conflict.column('key').doUpdateSet({ value })).execute();
+  await db
+    .insertInto('queue_state')
+    .values({ key: 'paused', value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute();
 };
 
 /** Takes the best waiting task, or null: highest priority first, then oldest; a full project does not hold up others. */
@@ -55,7 +73,8 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
     .orderBy('queue_entry.priority', 'desc')
     .orderBy('queue_entry.position')
     .limit(1);
-  if (busy.length > 0) select = select.where((eb) => eb.or([eb('task.project_id', 'is', null), eb('task.project_id', 'not in', busy)]));
+  if (busy.length > 0)
+    select = select.where((eb) => eb.or([eb('task.project_id', 'is', null), eb('task.project_id', 'not in', busy)]));
   const found = await select.executeTakeFirst();
   if (found === undefined) return null;
   const fence = found.fence + 1;
@@ -76,12 +95,23 @@ const busyProjects = async (db: Kysely<Tables>, perProject: number): Promise<str
     .where('task.project_id', 'is not', null)
     .groupBy('task.project_id')
     .execute();
-  return rows.filter((row) => Number(row.count) >= perProject).flatMap((row) => (row.project_id === null ? [] : [row.project_id]));
+  return rows
+    .filter((row) => Number(row.count) >= perProject)
+    .flatMap((row) => (row.project_id === null ? [] : [row.project_id]));
 };
 
 /** Claimed tasks of other owners than this one: what a dead node was doing. Takes their leases over. */
-export const takeOver = async (db: Kysely<Tables>, rules: { readonly owner: string; readonly nowMs: number; readonly leaseMs: number }): Promise<Claim[]> => {
-  const rows = await db.selectFrom('queue_entry').select(['task_id', 'fence']).where('lease_owner', 'is not', null).where('lease_owner', '!=', rules.owner).orderBy('position').execute();
+export const takeOver = async (
+  db: Kysely<Tables>,
+  rules: { readonly owner: string; readonly nowMs: number; readonly leaseMs: number },
+): Promise<Claim[]> => {
+  const rows = await db
+    .selectFrom('queue_entry')
+    .select(['task_id', 'fence'])
+    .where('lease_owner', 'is not', null)
+    .where('lease_owner', '!=', rules.owner)
+    .orderBy('position')
+    .execute();
   for (const row of rows) {
     await db
       .updateTable('queue_entry')
@@ -93,8 +123,15 @@ export const takeOver = async (db: Kysely<Tables>, rules: { readonly owner: stri
 };
 
 /** Prolongs the leases of an owner. */
-export const renewLeases = async (db: Kysely<Tables>, rules: { readonly owner: string; readonly nowMs: number; readonly leaseMs: number }): Promise<void> => {
-  await db.updateTable('queue_entry').set({ lease_until: rules.nowMs + rules.leaseMs }).where('lease_owner', '=', rules.owner).execute();
+export const renewLeases = async (
+  db: Kysely<Tables>,
+  rules: { readonly owner: string; readonly nowMs: number; readonly leaseMs: number },
+): Promise<void> => {
+  await db
+    .updateTable('queue_entry')
+    .set({ lease_until: rules.nowMs + rules.leaseMs })
+    .where('lease_owner', '=', rules.owner)
+    .execute();
 };
 
 /** Removes a task's entry; with a claim only if that claim still holds, else `stale`. */
@@ -103,7 +140,9 @@ export const dequeue = async (db: Kysely<Tables>, taskId: string, claim: Claim |
   if (claim !== null) remove = remove.where('fence', '=', claim.fence);
   const { numDeletedRows } = await remove.executeTakeFirst();
   if (claim !== null && numDeletedRows === 0n) {
-    throw new OrreryError('stale', `Task ${taskId} is no longer held by this node.`, { rule: 'Only the holder of the newest claim settles a task.' });
+    throw new OrreryError('stale', `Task ${taskId} is no longer held by this node.`, {
+      rule: 'Only the holder of the newest claim settles a task.',
+    });
   }
 };
 
@@ -118,7 +157,12 @@ export const positionOf = async (db: Kysely<Tables>, entry: QueueEntry): Promise
     .selectFrom('queue_entry')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('lease_owner', 'is', null)
-    .where((eb) => eb.or([eb('priority', '>', entry.priority), eb.and([eb('priority', '=', entry.priority), eb('position', '<', entry.position)])]))
+    .where((eb) =>
+      eb.or([
+        eb('priority', '>', entry.priority),
+        eb.and([eb('priority', '=', entry.priority), eb('position', '<', entry.position)]),
+      ]),
+    )
     .executeTakeFirstOrThrow();
   return Number(count);
 };

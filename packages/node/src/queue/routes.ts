@@ -3,7 +3,10 @@ import type { Store } from '../store/store.ts';
 import { setPaused } from './queue.ts';
 
 /** Handlers of the queue's operations. `wake` makes the loop look again. */
-export const queueHandlers = (parts: { readonly store: Store; readonly wake: () => void }): Pick<OperationHandlers, 'queuePause' | 'queueResume'> => ({
+export const queueHandlers = (parts: {
+  readonly store: Store;
+  readonly wake: () => void;
+}): Pick<OperationHandlers, 'queuePause' | 'queueResume'> => ({
   queuePause: async () => {
     await parts.store.transaction(async (tx) => {
       await setPaused(tx.db, true);

@@ -1,6 +1,6 @@
 import type { StageName, TaskIntent } from '@orrery/protocol';
 import type { Environment } from '../exec/backend.ts';
-import type { NewEvent } from '../store/store.ts';
+import type { NewEvent, Tx } from '../store/store.ts';
 import { findStage, insertStage, updateAttempt, updateStage, type StageKey } from '../task/attempt-store.ts';
 import type { AttemptRow, StageRow, TaskRow } from '../task/model.ts';
 import type { AttemptSettings, HookName, RunParts, WorkPlace } from './doors.ts';
@@ -31,7 +31,12 @@ export type AttemptContext = {
 };
 
 /** An attempt whose environment is open. */
-export type OpenAttempt = AttemptContext & { readonly prepared: Prepared; readonly environment: Environment; readonly egressToken: string; readonly runTokenFile: string };
+export type OpenAttempt = AttemptContext & {
+  readonly prepared: Prepared;
+  readonly environment: Environment;
+  readonly egressToken: string;
+  readonly runTokenFile: string;
+};
 
 /** Throws when the attempt shall not go on. */
 export const checkGoing = (context: AttemptContext): void => {
@@ -47,21 +52,42 @@ export const remainingMs = (context: AttemptContext, settings: AttemptSettings):
 };
 
 /** How a stage ended. */
-export type StageEnd = { readonly state: 'passed' | 'failed' | 'skipped' | 'timeout' | 'interrupted'; readonly exitCode: number | null; readonly note: string | null; readonly output: string | null };
+export type StageEnd = {
+  readonly state: 'passed' | 'failed' | 'skipped' | 'timeout' | 'interrupted';
+  readonly exitCode: number | null;
+  readonly note: string | null;
+  readonly output: string | null;
+};
 
 export const passed: StageEnd = { state: 'passed', exitCode: null, note: null, output: null };
 
-const stageKey = (context: AttemptContext, name: StageName, round: number): StageKey => ({ attemptId: context.attempt.id, name, round });
+const stageKey = (context: AttemptContext, name: StageName, round: number): StageKey => ({
+  attemptId: context.attempt.id,
+  name,
+  round,
+});
 
 /** The record of a stage, or null. */
-export const stageOf = (context: AttemptContext, name: StageName, round: number): Promise<StageRow | null> => findStage(context.parts.store.read, stageKey(context, name, round));
+export const stageOf = (context: AttemptContext, name: StageName, round: number): Promise<StageRow | null> =>
+  findStage(context.parts.store.read, stageKey(context, name, round));
 
 /** Records that a stage begins, once: a stage that was running when the node died is still the same stage. */
 export const beginStage = async (context: AttemptContext, name: StageName, round: number): Promise<StageRow> => {
   const key = stageKey(context, name, round);
   const there = await findStage(context.parts.store.read, key);
   if (there !== null) return there;
-  const row = { attempt_id: context.attempt.id, name, round, state: 'running', run_id: null, exit_code: null, note: null, output: null, started_at: context.parts.clock.nowMs(), ended_at: null };
+  const row = {
+    attempt_id: context.attempt.id,
+    name,
+    round,
+    state: 'running',
+    run_id: null,
+    exit_code: null,
+    note: null,
+    output: null,
+    started_at: context.parts.clock.nowMs(),
+    ended_at: null,
+  };
   await context.parts.store.transaction(async (tx) => {
     await insertStage(tx.db, row);
     await tx.append([taskEvent(context, null, { kind: 'stage.started', attempt: context.attempt.number, stage: name, round })]);
@@ -69,13 +95,25 @@ export const beginStage = async (context: AttemptContext, name: StageName, round
   return row;
 };
 
-/** Records how a stage ended, once. */
-export const endStage = async (context: AttemptContext, row: StageRow, end: StageEnd): Promise<void> => {
+/** Records how a stage ended, once; `also` is written in the same transaction. */
+export const endStage = async (
+  context: AttemptContext,
+  row: StageRow,
+  end: StageEnd,
+  also: (tx: Tx) => Promise<void> = async () => undefined,
+): Promise<void> => {
   if (row.ended_at !== null) return;
   const nowMs = context.parts.clock.nowMs();
   const name = row.name as StageName;
   await context.parts.store.transaction(async (tx) => {
-    await updateStage(tx.db, stageKey(context, name, row.round), { state: end.state, exit_code: end.exitCode, note: end.note, output: end.output, ended_at: nowMs });
+    await also(tx);
+    await updateStage(tx.db, stageKey(context, name, row.round), {
+      state: end.state,
+      exit_code: end.exitCode,
+      note: end.note,
+      output: end.output,
+      ended_at: nowMs,
+    });
     await tx.append([
       taskEvent(context, null, {
         kind: 'stage.ended',
@@ -92,12 +130,16 @@ export const endStage = async (context: AttemptContext, row: StageRow, end: Stag
 };
 
 /** An event of the attempt's task. */
-export const taskEvent = (context: AttemptContext, turn: number | null, body: NewEvent['body']): NewEvent => ({ taskId: context.task.id, turn, body });
+export const taskEvent = (context: AttemptContext, turn: number | null, body: NewEvent['body']): NewEvent => ({
+  taskId: context.task.id,
+  turn,
+  body,
+});
 
 /** Stores what `prepare` found. */
-export const savePrepared = async (context: AttemptContext, prepared: Prepared): Promise<void> => {
-  await context.parts.store.transaction((tx) => updateAttempt(tx.db, context.attempt.id, { progress: JSON.stringify({ prepared }) }));
-};
+export const savePrepared = (tx: Tx, context: AttemptContext, prepared: Prepared): Promise<void> =>
+  updateAttempt(tx.db, context.attempt.id, { progress: JSON.stringify({ prepared }) });
 
 /** What an earlier start of the node prepared, or null. */
-export const loadPrepared = (context: AttemptContext): Prepared | null => (JSON.parse(context.attempt.progress) as { prepared?: Prepared }).prepared ?? null;
+export const loadPrepared = (context: AttemptContext): Prepared | null =>
+  (JSON.parse(context.attempt.progress) as { prepared?: Prepared }).prepared ?? null;

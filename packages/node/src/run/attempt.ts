@@ -26,7 +26,8 @@ export const conductAttempt = async (context: AttemptContext, claim: Claim): Pro
     ending = await work(opened);
   } catch (thrown) {
     if (thrown instanceof Detached || context.detached.aborted) throw new Detached();
-    if (!(thrown instanceof AttemptEnded)) context.parts.log.error('attempt.failed', { task: context.task.id, error: (thrown as Error).name, place: placeOf(thrown) });
+    if (!(thrown instanceof AttemptEnded))
+      context.parts.log.error('attempt.failed', { task: context.task.id, error: (thrown as Error).name, place: placeOf(thrown) });
     ending = endingOf(thrown, 'infrastructure');
   } finally {
     context.known();
@@ -51,7 +52,12 @@ const driveUntilValid = async (open: OpenAttempt): Promise<Ending> => {
     const validation = await validate(open, round);
     checkGoing(open);
     if (validation.passed) return acceptedEnding;
-    if (round > maxRetries) return { verdict: 'rejected', cause: null, reason: `validation.sh still fails after ${round} ${round === 1 ? 'turn' : 'turns'}.` };
+    if (round > maxRetries)
+      return {
+        verdict: 'rejected',
+        cause: null,
+        reason: `validation.sh still fails after ${round} ${round === 1 ? 'turn' : 'turns'}.`,
+      };
     prompt = retryPrompt(template, validation.output);
   }
 };
@@ -63,4 +69,5 @@ const honourCancel = async (context: AttemptContext, ending: Ending): Promise<En
   return task?.cancel_requested === 1 || context.cancelled.aborted ? cancelledEnding : ending;
 };
 
-const placeOf = (thrown: unknown): string | null => (thrown instanceof Error ? (/\n\s+at (.*)/.exec(thrown.stack ?? '')?.[1] ?? null) : null);
+const placeOf = (thrown: unknown): string | null =>
+  thrown instanceof Error ? (/\n\s+at (.*)/.exec(thrown.stack ?? '')?.[1] ?? null) : null;

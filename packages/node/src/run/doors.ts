@@ -41,15 +41,29 @@ export type ProjectDoor = {
   /** Brings the mirror up to date and resolves a base (null: what the user has checked out) to a commit. */
   resolveBase(projectId: string, base: string | null): Promise<{ readonly sha: string; readonly name: string }>;
   /** Hooks and the project file of that very commit, as plain blobs. */
-  readHooks(projectId: string, sha: string): Promise<{ readonly hooks: ReadonlyMap<HookName, Uint8Array>; readonly projectFile: string | null }>;
+  readHooks(
+    projectId: string,
+    sha: string,
+  ): Promise<{ readonly hooks: ReadonlyMap<HookName, Uint8Array>; readonly projectFile: string | null }>;
 };
 
 export type WorkspaceDoor = {
   /** A clean checkout at `baseSha`; called again for the same task and attempt it answers the same one. */
-  claim(asked: { readonly projectId: string; readonly taskId: string; readonly attempt: number; readonly baseSha: string; readonly branch: string }): Promise<WorkPlace>;
+  claim(asked: {
+    readonly projectId: string;
+    readonly taskId: string;
+    readonly attempt: number;
+    readonly baseSha: string;
+    readonly branch: string;
+  }): Promise<WorkPlace>;
   scratch(asked: { readonly taskId: string; readonly attempt: number }): Promise<WorkPlace>;
   /** Brings everything that was done into the mirror. Nothing of it runs. Repeatable. */
-  collect(asked: { readonly checkoutId: string; readonly taskId: string; readonly attempt: number; readonly baseSha: string | null }): Promise<Collected>;
+  collect(asked: {
+    readonly checkoutId: string;
+    readonly taskId: string;
+    readonly attempt: number;
+    readonly baseSha: string | null;
+  }): Promise<Collected>;
   /** Gives the directory back; what is not saved yet is salvaged first. Repeatable. */
   release(checkoutId: string): Promise<void>;
   /** Settles directories that no live task names. */
@@ -58,7 +72,13 @@ export type WorkspaceDoor = {
 
 export type TokenDoor = {
   /** Two fresh tokens for an environment; earlier ones of it end. */
-  mint(asked: { readonly environmentId: string; readonly taskId: string; readonly models: readonly string[] | null; readonly budgetUsd: number | null; readonly egress: readonly string[] }): Promise<{ readonly run: string; readonly egress: string }>;
+  mint(asked: {
+    readonly environmentId: string;
+    readonly taskId: string;
+    readonly models: readonly string[] | null;
+    readonly budgetUsd: number | null;
+    readonly egress: readonly string[];
+  }): Promise<{ readonly run: string; readonly egress: string }>;
   end(environmentId: string): Promise<void>;
 };
 

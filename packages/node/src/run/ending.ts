@@ -40,8 +40,10 @@ export const endingOf = (thrown: unknown, cause: string): Ending => {
 export const endingOfRun = (end: RunEnd, what: string): Ending | null => {
   if (end.limit === 'wall') return ending('failed', 'timeout', `${what} was ended by its time limit after ${end.tookMs} ms.`);
   if (end.limit !== null) return ending('limit', null, `${what} reached the ${end.limit} limit.`);
-  if (end.reason !== null && end.reason.startsWith('guarantee:')) return ending('failed', 'backend', `${what} was not started: ${end.reason}.`);
-  if (end.reason !== null && end.exitCode === null) return ending('interrupted', 'infrastructure', `${what} was interrupted: ${end.reason}.`);
+  if (end.reason !== null && end.reason.startsWith('guarantee:'))
+    return ending('failed', 'backend', `${what} was not started: ${end.reason}.`);
+  if (end.reason !== null && end.exitCode === null)
+    return ending('interrupted', 'infrastructure', `${what} was interrupted: ${end.reason}.`);
   return null;
 };
 
@@ -51,7 +53,12 @@ export const endingOfTurn = (outcome: TurnOutcome, budgetRefused: boolean): Endi
   if (outcome.outcome === 'success') return null;
   if (budgetRefused || outcome.outcome === 'budget') return ending('failed', 'budget', `The budget is spent: ${said}`);
   if (outcome.outcome === 'cancelled') return cancelledEnding;
-  if (outcome.outcome === 'limit') return ending('limit', null, outcome.resetsAt === null ? `Usage limit: ${said}` : `Usage limit until ${outcome.resetsAt}: ${said}`);
+  if (outcome.outcome === 'limit')
+    return ending(
+      'limit',
+      null,
+      outcome.resetsAt === null ? `Usage limit: ${said}` : `Usage limit until ${outcome.resetsAt}: ${said}`,
+    );
   if (outcome.outcome === 'interrupted' || outcome.outcome === 'uncertain') return ending('interrupted', 'infrastructure', said);
   if (outcome.failure === 'auth') return ending('failed', 'auth', `The provider refused the credential: ${said}`);
   if (outcome.failure === 'timeout') return ending('failed', 'timeout', said);

@@ -7,11 +7,17 @@ import { conductAttempt } from './attempt.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { RunParts } from './doors.ts';
 import { Detached } from './ending.ts';
+import { reclaimLeftovers } from './recover.ts';
 
 /** Takes work from the queue and conducts it. */
 export type RunLoop = {
   /** Goes on with everything that a dead node was doing; resolves when it is known what each of it does now. */
-  recover(): Promise<{ readonly tasks: number; readonly reattached: number; readonly interrupted: number; readonly tookMs: number }>;
+  recover(): Promise<{
+    readonly tasks: number;
+    readonly reattached: number;
+    readonly interrupted: number;
+    readonly tookMs: number;
+  }>;
   start(): void;
   /** Looks for work now. */
   wake(): void;
@@ -35,7 +41,15 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
     const cancel = new AbortController();
     if (task.cancel_requested === 1) cancel.abort();
     const { promise: known, resolve } = Promise.withResolvers<void>();
-    const context: AttemptContext = { parts, task, intent: intentOf(task), attempt, cancelled: cancel.signal, detached: detached.signal, known: resolve };
+    const context: AttemptContext = {
+      parts,
+      task,
+      intent: intentOf(task),
+      attempt,
+      cancelled: cancel.signal,
+      detached: detached.signal,
+      known: resolve,
+    };
     const done = conductToTheEnd(context, claim)
       .catch((thrown: unknown) => {
         if (!(thrown instanceof Detached)) parts.log.error('attempt.left', { task: task.id, error: (thrown as Error).name });
@@ -66,7 +80,12 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
     }
     state.looking = true;
     look()
-      .catch((thrown: unknown) => parts.log.error('queue.claim.failed', { error: (thrown as Error).name, code: (thrown as { code?: string }).code ?? null }))
+      .catch((thrown: unknown) =>
+        parts.log.error('queue.claim.failed', {
+          error: (thrown as Error).name,
+          code: (thrown as { code?: string }).code ?? null,
+        }),
+      )
       .finally(() => {
         state.looking = false;
         if (state.again) {
@@ -83,11 +102,19 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
   return {
     recover: async () => {
       const from = parts.clock.monotonicMs();
-      const claims = await parts.store.transaction((tx) => takeOver(tx.db, { owner: parts.generation, nowMs: parts.clock.nowMs(), leaseMs: LEASE_MS }));
+      const claims = await parts.store.transaction((tx) =>
+        takeOver(tx.db, { owner: parts.generation, nowMs: parts.clock.nowMs(), leaseMs: LEASE_MS }),
+      );
       const going = await Promise.all(claims.map((claim) => resumeClaim(parts, claim)));
       await Promise.all(going.map(({ claim, task, attempt }) => conduct(claim, task, attempt)));
+      await reclaimLeftovers(parts, claims);
       const reattached = going.filter(({ task }) => running.has(task.id)).length;
-      return { tasks: claims.length, reattached, interrupted: claims.length - reattached, tookMs: Math.round(parts.clock.monotonicMs() - from) };
+      return {
+        tasks: claims.length,
+        reattached,
+        interrupted: claims.length - reattached,
+        tookMs: Math.round(parts.clock.monotonicMs() - from),
+      };
     },
     start: () => {
       state.taking = true;
@@ -140,7 +167,12 @@ type Begun = { readonly claim: Claim; readonly task: TaskRow; readonly attempt: 
 const begin = (parts: RunParts): Promise<Begun | null> =>
   parts.store.transaction(async (tx) => {
     const nowMs = parts.clock.nowMs();
-    const claim = await claimNext(tx.db, { owner: parts.generation, nowMs, leaseMs: LEASE_MS, perProject: parts.queue().perProject });
+    const claim = await claimNext(tx.db, {
+      owner: parts.generation,
+      nowMs,
+      leaseMs: LEASE_MS,
+      perProject: parts.queue().perProject,
+    });
     if (claim === null) return null;
     parts.atKillPoint('claimed', 'queue');
     await updateTask(tx.db, claim.taskId, { state: 'running', started_at: nowMs });

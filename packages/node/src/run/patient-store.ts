@@ -8,7 +8,10 @@ import type { Store } from '../store/store.ts';
  * A store that waits while the disk is full instead of failing: work that runs is held up by back-pressure and goes on
  * without loss when space returns. A job may run more than once, and only its last run counts. Ends with the signal.
  */
-export const patientStore = (store: Store, parts: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal }): Store => {
+export const patientStore = (
+  store: Store,
+  parts: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+): Store => {
   const patiently = async <T>(job: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {

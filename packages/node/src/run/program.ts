@@ -60,12 +60,16 @@ type Running<Outcome> = {
  * stored before it may act; its input is written at most once; offsets and the events parsed up to them are committed
  * together. Rejects with `keeper_lost` when the program's keeper is gone without a record of the end.
  */
-export const conductProgram = async <Outcome>(context: AttemptContext, environment: Environment, plan: ProgramPlan<Outcome>): Promise<ProgramEnd<Outcome>> => {
+export const conductProgram = async <Outcome>(
+  context: AttemptContext,
+  environment: Environment,
+  plan: ProgramPlan<Outcome>,
+): Promise<ProgramEnd<Outcome>> => {
   const before = await findRun(context.parts.store.read, { attemptId: context.attempt.id, stage: plan.stage, round: plan.round });
   if (before?.end != null) return JSON.parse(before.end) as ProgramEnd<Outcome>;
   const resumed = before === null ? null : await resume(context, environment, before);
   context.known();
-  const { row, handle } = resumed ?? (await launch(context, environment, plan));
+  const { row, handle } = resumed ?? (await launch(context, environment, before === null ? plan : { ...plan, opening: [] }));
   const consumer = plan.consumer({ stdout: row.stdout_offset, stderr: row.stderr_offset, state: JSON.parse(row.translator) });
   const running = { context, plan, row, handle, consumer, turns: createMutex() };
   const unwatch = watchSignals(running);
@@ -82,7 +86,11 @@ export const conductProgram = async <Outcome>(context: AttemptContext, environme
   }
 };
 
-const launch = async <Outcome>(context: AttemptContext, environment: Environment, plan: ProgramPlan<Outcome>): Promise<{ row: RunRow; handle: Handle }> => {
+const launch = async <Outcome>(
+  context: AttemptContext,
+  environment: Environment,
+  plan: ProgramPlan<Outcome>,
+): Promise<{ row: RunRow; handle: Handle }> => {
   checkGoing(context);
   const { store, clock, atKillPoint, ids } = context.parts;
   const id = `${plan.stage}.${plan.round}.${ids('run')}`;
@@ -121,7 +129,11 @@ const storeIdentity = (context: AttemptContext, id: string, handle: Handle): Pro
   context.parts.store.transaction((tx) => updateRun(tx.db, id, { identity: JSON.stringify(handle.identity), state: 'launched' }));
 
 /** The run an earlier start of the node began, or null when it never began and may be started again. */
-const resume = async (context: AttemptContext, environment: Environment, row: RunRow): Promise<{ row: RunRow; handle: Handle } | null> => {
+const resume = async (
+  context: AttemptContext,
+  environment: Environment,
+  row: RunRow,
+): Promise<{ row: RunRow; handle: Handle } | null> => {
   const handle = await environment.reattach(row.id);
   if (handle === null) {
     if (row.state === 'recorded') return null;
@@ -169,10 +181,18 @@ const pump = async <Outcome>(running: Running<Outcome>, stream: OutputStream): P
 const offsetColumn = { stdout: 'stdout_offset', stderr: 'stderr_offset' } as const;
 
 /** Parses a piece and commits what it gave together with the new offset. */
-const takeIn = async <Outcome>({ context, plan, row, consumer }: Running<Outcome>, stream: OutputStream, piece: { readonly bytes: Uint8Array; readonly committed: number }): Promise<Taken> => {
+const takeIn = async <Outcome>(
+  { context, plan, row, consumer }: Running<Outcome>,
+  stream: OutputStream,
+  piece: { readonly bytes: Uint8Array; readonly committed: number },
+): Promise<Taken> => {
   const taken = consumer.push(stream, piece.bytes);
   if (taken.bodies.length === 0 && taken.offset <= piece.committed) return taken;
-  const change = { [offsetColumn[stream]]: taken.offset, translator: JSON.stringify(consumer.state()), ...(taken.accepted ? { accepted: 1 } : {}) };
+  const change = {
+    [offsetColumn[stream]]: taken.offset,
+    translator: JSON.stringify(consumer.state()),
+    ...(taken.accepted ? { accepted: 1 } : {}),
+  };
   await context.parts.store.transaction(async (tx) => {
     await updateRun(tx.db, row.id, change);
     await tx.append(taken.bodies.map((body) => taskEvent(context, plan.round, body)));
@@ -181,7 +201,10 @@ const takeIn = async <Outcome>({ context, plan, row, consumer }: Running<Outcome
   return taken;
 };
 
-const record = async <Outcome>({ context, plan, row, handle, consumer }: Running<Outcome>, end: RunEnd): Promise<ProgramEnd<Outcome>> => {
+const record = async <Outcome>(
+  { context, plan, row, handle, consumer }: Running<Outcome>,
+  end: RunEnd,
+): Promise<ProgramEnd<Outcome>> => {
   const { store, clock, atKillPoint } = context.parts;
   atKillPoint('run-ended', plan.stage);
   const last = consumer.end(end);
@@ -200,7 +223,9 @@ const record = async <Outcome>({ context, plan, row, handle, consumer }: Running
 const watchSignals = <Outcome>({ context, handle }: Running<Outcome>): (() => void) => {
   const over = new AbortController();
   const onCancel = (): void => {
-    stop(context, handle, over.signal).catch((thrown: unknown) => context.parts.log.warn('run.stop.failed', { task: context.task.id, error: String((thrown as Error).name) }));
+    stop(context, handle, over.signal).catch((thrown: unknown) =>
+      context.parts.log.warn('run.stop.failed', { task: context.task.id, error: String((thrown as Error).name) }),
+    );
   };
   const onDetach = (): void => handle.detach();
   if (context.cancelled.aborted) onCancel();

@@ -14,7 +14,10 @@ type ScriptState = { head: string; tail: string; bytes: number; shown: number };
 const half = CAPTURED_BYTES / 2;
 
 /** Shows a script's output as events, up to a named limit, and keeps its head and tail for the record. */
-export const scriptConsumer = (where: { readonly attempt: number; readonly stage: StageName; readonly round: number }, from: ConsumerStart): Consumer<ScriptOutcome> => {
+export const scriptConsumer = (
+  where: { readonly attempt: number; readonly stage: StageName; readonly round: number },
+  from: ConsumerStart,
+): Consumer<ScriptOutcome> => {
   const state: ScriptState = (from.state as ScriptState | null) ?? { head: '', tail: '', bytes: 0, shown: 0 };
   const offsets = { stdout: from.stdout, stderr: from.stderr };
   // A character may be split between two pieces; the rest of it stays in the decoder, one for each stream.
@@ -32,7 +35,12 @@ export const scriptConsumer = (where: { readonly attempt: number; readonly stage
       const piece = text.slice(at, at + OUTPUT_EVENT_BYTES);
       state.shown += piece.length;
       bodies.push({ kind: 'stage.output', ...where, stream, text: piece });
-      if (state.shown >= OUTPUT_EVENTS_BYTES) bodies.push({ kind: 'notice', level: 'warning', text: `Output of ${where.stage} is longer than ${OUTPUT_EVENTS_BYTES} bytes; the rest is not shown.` });
+      if (state.shown >= OUTPUT_EVENTS_BYTES)
+        bodies.push({
+          kind: 'notice',
+          level: 'warning',
+          text: `Output of ${where.stage} is longer than ${OUTPUT_EVENTS_BYTES} bytes; the rest is not shown.`,
+        });
     }
     return bodies;
   };
@@ -43,12 +51,20 @@ export const scriptConsumer = (where: { readonly attempt: number; readonly stage
       state.bytes += bytes.length;
       const text = decoders[stream].decode(bytes, { stream: true });
       keep(text);
-      return { bodies: show(stream, text), offset: offsets[stream] - incompleteBytes(bytes), conversation: null, accepted: false, settled: false };
+      return {
+        bodies: show(stream, text),
+        offset: offsets[stream] - incompleteBytes(bytes),
+        conversation: null,
+        accepted: false,
+        settled: false,
+      };
     },
     state: () => state,
     end: () => {
       const cut = state.tail !== '' && state.bytes > CAPTURED_BYTES;
-      const text = cut ? `${state.head}\n… ${state.bytes} bytes in all, the middle left out …\n${state.tail}` : state.head + state.tail;
+      const text = cut
+        ? `${state.head}\n… ${state.bytes} bytes in all, the middle left out …\n${state.tail}`
+        : state.head + state.tail;
       return { bodies: [], outcome: { output: { text, bytes: state.bytes, cut } } };
     },
   };

@@ -22,7 +22,13 @@ export const turnConsumer = (harness: Harness, from: ConsumerStart): Consumer<Tu
       }
       const taken = translator.push(bytes);
       translated = taken.state;
-      return { bodies: taken.events, offset: taken.offset, conversation: taken.conversation, accepted: taken.accepted, settled: taken.settled };
+      return {
+        bodies: taken.events,
+        offset: taken.offset,
+        conversation: taken.conversation,
+        accepted: taken.accepted,
+        settled: taken.settled,
+      };
     },
     state: (): TurnState => ({ translator: translated, stderrTail }),
     end: (end) => {

@@ -19,7 +19,13 @@ export const countAttempts = async (db: Kysely<Tables>, taskIds: readonly string
 
 /** The attempt of a task that has not ended, or null. */
 export const openAttempt = async (db: Kysely<Tables>, taskId: string): Promise<AttemptRow | null> =>
-  (await db.selectFrom('attempt').selectAll().where('task_id', '=', taskId).where('ended_at', 'is', null).orderBy('number', 'desc').executeTakeFirst()) ?? null;
+  (await db
+    .selectFrom('attempt')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('ended_at', 'is', null)
+    .orderBy('number', 'desc')
+    .executeTakeFirst()) ?? null;
 
 export const insertAttempt = async (db: Kysely<Tables>, row: Insertable<AttemptTable>): Promise<void> => {
   await db.insertInto('attempt').values(row).execute();
@@ -36,12 +42,24 @@ export const stagesOf = (db: Kysely<Tables>, attemptId: string): Promise<StageRo
 export type StageKey = { readonly attemptId: string; readonly name: StageName; readonly round: number };
 
 export const findStage = async (db: Kysely<Tables>, key: StageKey): Promise<StageRow | null> =>
-  (await db.selectFrom('stage').selectAll().where('attempt_id', '=', key.attemptId).where('name', '=', key.name).where('round', '=', key.round).executeTakeFirst()) ?? null;
+  (await db
+    .selectFrom('stage')
+    .selectAll()
+    .where('attempt_id', '=', key.attemptId)
+    .where('name', '=', key.name)
+    .where('round', '=', key.round)
+    .executeTakeFirst()) ?? null;
 
 export const insertStage = async (db: Kysely<Tables>, row: Insertable<StageTable>): Promise<void> => {
   await db.insertInto('stage').values(row).execute();
 };
 
 export const updateStage = async (db: Kysely<Tables>, key: StageKey, change: Updateable<StageTable>): Promise<void> => {
-  await db.updateTable('stage').set(change).where('attempt_id', '=', key.attemptId).where('name', '=', key.name).where('round', '=', key.round).execute();
+  await db
+    .updateTable('stage')
+    .set(change)
+    .where('attempt_id', '=', key.attemptId)
+    .where('name', '=', key.name)
+    .where('round', '=', key.round)
+    .execute();
 };

@@ -1,7 +1,16 @@
 // Glossary. A task is a unit of queued work; an attempt is one go at it; a stage is one step of an attempt; a verdict is
 // how a task ended. Contract: tasks.
 
-import { OrreryError, type Attempt, type Stage, type Task, type TaskIntent, type TaskResult, type TaskState, type Verdict } from '@orrery/protocol';
+import {
+  OrreryError,
+  type Attempt,
+  type Stage,
+  type Task,
+  type TaskIntent,
+  type TaskResult,
+  type TaskState,
+  type Verdict,
+} from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import type { AttemptTable, StageTable, TaskTable } from '../store/tables.ts';
 
@@ -39,7 +48,12 @@ const toInstant = (ms: number): string => new Date(ms).toISOString();
 const maybeInstant = (ms: number | null): string | null => (ms === null ? null : toInstant(ms));
 
 /** What a task is shown with beside its own row. */
-export type TaskSurroundings = { readonly seq: number; readonly attempts: number; readonly project: Task['project']; readonly replayed?: boolean };
+export type TaskSurroundings = {
+  readonly seq: number;
+  readonly attempts: number;
+  readonly project: Task['project'];
+  readonly replayed?: boolean;
+};
 
 /** The intent a task was made with. */
 export const intentOf = (row: Pick<TaskRow, 'intent'>): TaskIntent => JSON.parse(row.intent) as TaskIntent;
@@ -108,4 +122,7 @@ export const toAttempt = (row: AttemptRow, stages: readonly StageRow[]): Attempt
 
 /** The error for an id that names no task. */
 export const taskNotFound = (id: string): OrreryError =>
-  new OrreryError('not_found', `There is no task ${id.slice(0, 60)}.`, { rule: 'A task is named by its id, or by enough of its beginning to be the only one.', fix: 'orrery task list' });
+  new OrreryError('not_found', `There is no task ${id.slice(0, 60)}.`, {
+    rule: 'A task is named by its id, or by enough of its beginning to be the only one.',
+    fix: 'orrery task list',
+  });

@@ -10,14 +10,41 @@ import { updateTask } from './store.ts';
 
 /** What the handlers need of the workspace: results live in the project's mirror. */
 export type ResultDoor = {
-  diff(asked: { readonly taskId: string; readonly projectId: string; readonly baseSha: string; readonly headSha: string }): Promise<TaskDiff>;
-  apply(asked: { readonly taskId: string; readonly projectId: string; readonly headSha: string; readonly baseSha: string; readonly mode: 'branch' | 'tree'; readonly branch: string }): Promise<TaskApplied>;
+  diff(asked: {
+    readonly taskId: string;
+    readonly projectId: string;
+    readonly baseSha: string;
+    readonly headSha: string;
+  }): Promise<TaskDiff>;
+  apply(asked: {
+    readonly taskId: string;
+    readonly projectId: string;
+    readonly headSha: string;
+    readonly baseSha: string;
+    readonly mode: 'branch' | 'tree';
+    readonly branch: string;
+  }): Promise<TaskApplied>;
 };
 
-type TaskOperations = 'taskList' | 'taskAdd' | 'taskShow' | 'taskAttempts' | 'taskLog' | 'taskDiff' | 'taskDescribe' | 'taskCancel' | 'taskRetry' | 'taskApply';
+type TaskOperations =
+  | 'taskList'
+  | 'taskAdd'
+  | 'taskShow'
+  | 'taskAttempts'
+  | 'taskLog'
+  | 'taskDiff'
+  | 'taskDescribe'
+  | 'taskCancel'
+  | 'taskRetry'
+  | 'taskApply';
 
 /** Handlers of the task operations. */
-export const taskHandlers = (parts: { readonly store: Store; readonly tasks: Tasks; readonly results: ResultDoor; readonly clock: Pick<Clock, 'nowMs'> }): Pick<OperationHandlers, TaskOperations> => {
+export const taskHandlers = (parts: {
+  readonly store: Store;
+  readonly tasks: Tasks;
+  readonly results: ResultDoor;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}): Pick<OperationHandlers, TaskOperations> => {
   const { store, tasks, results } = parts;
   return {
     taskList: ({ query }) => tasks.list(query),
@@ -26,7 +53,10 @@ export const taskHandlers = (parts: { readonly store: Store; readonly tasks: Tas
     taskAttempts: async ({ params }) => {
       const task = await tasks.find(params.id);
       const rows = await attemptsOf(store.read, task.id);
-      return { items: await Promise.all(rows.map(async (row) => toAttempt(row, await stagesOf(store.read, row.id)))), seq: store.seq() };
+      return {
+        items: await Promise.all(rows.map(async (row) => toAttempt(row, await stagesOf(store.read, row.id)))),
+        seq: store.seq(),
+      };
     },
     taskLog: async ({ params, query }) => {
       const task = await tasks.find(params.id);
@@ -49,7 +79,9 @@ export const taskHandlers = (parts: { readonly store: Store; readonly tasks: Tas
       const applied = await results.apply({ ...resultOf(task), mode: body.mode, branch });
       await store.transaction(async (tx) => {
         await updateTask(tx.db, task.id, { applied_at: parts.clock.nowMs() });
-        await tx.append([{ taskId: task.id, turn: null, body: { kind: 'task.applied', branch: applied.branch, headSha: applied.headSha } }]);
+        await tx.append([
+          { taskId: task.id, turn: null, body: { kind: 'task.applied', branch: applied.branch, headSha: applied.headSha } },
+        ]);
       });
       return applied;
     },
@@ -60,10 +92,16 @@ const branchOf = (task: TaskRow): string => (JSON.parse(task.intent) as { branch
 
 /** The result of a task that has one; what to say when it has none. */
 const resultOf = (task: TaskRow): { taskId: string; projectId: string; baseSha: string; headSha: string } => {
-  if (task.project_id === null) throw new OrreryError('unsupported', `Task ${task.id} worked in a scratch folder.`, { rule: 'Only a task of a project has a change to show or apply.' });
+  if (task.project_id === null)
+    throw new OrreryError('unsupported', `Task ${task.id} worked in a scratch folder.`, {
+      rule: 'Only a task of a project has a change to show or apply.',
+    });
   const result = task.result === null ? null : (JSON.parse(task.result) as { baseSha: string | null; headSha: string | null });
   if (result?.baseSha == null || result.headSha === null) {
-    throw new OrreryError('not_found', `Task ${task.id} has no result (yet).`, { rule: `It is ${task.state}.`, fix: `orrery task show ${task.id}` });
+    throw new OrreryError('not_found', `Task ${task.id} has no result (yet).`, {
+      rule: `It is ${task.state}.`,
+      fix: `orrery task show ${task.id}`,
+    });
   }
   return { taskId: task.id, projectId: task.project_id, baseSha: result.baseSha, headSha: result.headSha };
 };

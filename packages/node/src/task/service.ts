@@ -50,7 +50,11 @@ export const createTasks = (parts: TaskParts): Tasks => {
     const exact = await findTask(store.read, id);
     if (exact !== null) return exact;
     const found = /^tsk_[0-9a-z]{4,}$/.test(id) ? await findTasksByPrefix(store.read, id) : [];
-    if (found.length > 1) throw new OrreryError('ambiguous', `More than one task begins with ${id}.`, { rule: 'A beginning must name one task alone.', fix: 'orrery task list' });
+    if (found.length > 1)
+      throw new OrreryError('ambiguous', `More than one task begins with ${id}.`, {
+        rule: 'A beginning must name one task alone.',
+        fix: 'orrery task list',
+      });
     const only = found[0];
     if (only === undefined) throw taskNotFound(id);
     return only;
@@ -58,11 +62,15 @@ export const createTasks = (parts: TaskParts): Tasks => {
 
   const viewAll = async (rows: readonly TaskRow[]): Promise<Task[]> => {
     const seq = store.seq();
-    const attempts = await countAttempts(store.read, rows.map((row) => row.id));
+    const attempts = await countAttempts(
+      store.read,
+      rows.map((row) => row.id),
+    );
     const projects = await parts.projectsById([...new Set(rows.flatMap((row) => row.project_id ?? []))]);
     return Promise.all(
       rows.map(async (row) => {
-        const project = row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
+        const project =
+          row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
         const task = toTask(row, { seq, attempts: attempts.get(row.id) ?? 0, project });
         return row.state === 'queued' ? { ...task, waitingFor: await whyItWaits(store.read, row.id) } : task;
       }),
@@ -81,7 +89,8 @@ export const createTasks = (parts: TaskParts): Tasks => {
     show: async (id) => view(await find(id)),
     list: async (query) => {
       const before = query.cursor === undefined ? null : Number(query.cursor);
-      if (before !== null && !Number.isSafeInteger(before)) throw new OrreryError('invalid_input', 'That cursor is not one of this list.', { fix: 'Begin again without a cursor.' });
+      if (before !== null && !Number.isSafeInteger(before))
+        throw new OrreryError('invalid_input', 'That cursor is not one of this list.', { fix: 'Begin again without a cursor.' });
       const projectId = query.project === undefined ? undefined : (await parts.resolveProject(query.project)).id;
       const rows = await listTasks(store.read, { limit: query.limit, before, state: query.state, projectId });
       const last = rows.length === query.limit ? rows.at(-1) : undefined;
@@ -107,7 +116,10 @@ export const createTasks = (parts: TaskParts): Tasks => {
         return view(await find(task.id));
       }
       if (!hasEnded(task.state as Task['state'])) {
-        throw new OrreryError('busy', `Task ${task.id} is ${task.state}.`, { rule: 'Only a task that has ended can be retried.', fix: `orrery task cancel ${task.id}` });
+        throw new OrreryError('busy', `Task ${task.id} is ${task.state}.`, {
+          rule: 'Only a task that has ended can be retried.',
+          fix: `orrery task cancel ${task.id}`,
+        });
       }
       const intent = intentOf(task);
       const { row, replayed } = await addTask(parts, { ...intent, requestId, origin: { kind: 'retry', by: task.id } });
@@ -189,7 +201,10 @@ const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
     return;
   }
   if (hasEnded(row.state as Task['state']) && row.state !== 'limit' && row.state !== 'interrupted') {
-    throw new OrreryError('conflict', `Task ${id} has already ended: ${row.state}.`, { rule: 'Only work that waits or runs can be cancelled.', fix: `orrery task show ${id}` });
+    throw new OrreryError('conflict', `Task ${id} has already ended: ${row.state}.`, {
+      rule: 'Only work that waits or runs can be cancelled.',
+      fix: `orrery task show ${id}`,
+    });
   }
   const entry = await findEntry(tx.db, id);
   if (entry !== null && entry.lease_owner !== null) {
@@ -197,7 +212,13 @@ const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
     return;
   }
   if (entry !== null) await dequeue(tx.db, id, null);
-  await updateTask(tx.db, id, { state: 'cancelled', verdict: 'cancelled', cause: null, reason: 'Cancelled before it began.', ended_at: nowMs });
+  await updateTask(tx.db, id, {
+    state: 'cancelled',
+    verdict: 'cancelled',
+    cause: null,
+    reason: 'Cancelled before it began.',
+    ended_at: nowMs,
+  });
   await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'cancelled', waitingFor: null } }]);
 };
 

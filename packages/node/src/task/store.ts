@@ -9,14 +9,7 @@ export const findTask = async (db: Kysely<Tables>, id: string): Promise<TaskRow 
 
 /** Tasks whose id begins with a text; at most two are needed to know that it is ambiguous. */
 export const findTasksByPrefix = (db: Kysely<Tables>, prefix: string): Promise<TaskRow[]> =>
-  db
-    .selectFrom('task')
-    .selectAll()
-    .where('id', '>=', prefix)
-    .where('id', '<', `${prefix}~`)
-    .orderBy('id')
-    .limit(2)
-    .execute();
+  db.selectFrom('task').selectAll().where('id', '>=', prefix).where('id', '<', `${prefix}~`).orderBy('id').limit(2).execute();
 
 /** The task a request made, or null. */
 export const findTaskByRequest = async (db: Kysely<Tables>, requestId: string): Promise<TaskRow | null> =>

@@ -37,7 +37,10 @@ export const sampleRun = (over: Partial<RunSpec> = {}): RunSpec => ({
 export const sampleRender = (over: Partial<RenderInput> = {}): RenderInput => ({
   environment: sampleEnvironment(),
   run: sampleRun(),
-  machine: { variables: { PATH: '/machine/bin', HOME: '/home/someone', LANG: 'de_DE.UTF-8', NODE_SECRET_TOKEN: 'canary' }, user: 'someone' },
+  machine: {
+    variables: { PATH: '/machine/bin', HOME: '/home/someone', LANG: 'de_DE.UTF-8', NODE_SECRET_TOKEN: 'canary' },
+    user: 'someone',
+  },
   disk: { exists: () => true, real: (path) => path },
   fence: { notAround: ['/d'], notInside: '/d/exec', except: '/d/exec/sandbox/env-1/provided' },
   front: { port: 7777, brokerHoldMs: 1000, brokerHoldMax: 8 },

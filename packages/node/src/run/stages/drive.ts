@@ -24,7 +24,14 @@ export const drive = async (open: OpenAttempt, round: number, prompt: string): P
   const ending = await endingFor(open, { end, outcome });
   const timedOut = end.limit === 'wall';
   await endStage(open, row, {
-    state: ending === null ? 'passed' : timedOut ? 'timeout' : ending.verdict === 'interrupted' || ending.verdict === 'cancelled' ? 'interrupted' : 'failed',
+    state:
+      ending === null
+        ? 'passed'
+        : timedOut
+          ? 'timeout'
+          : ending.verdict === 'interrupted' || ending.verdict === 'cancelled'
+            ? 'interrupted'
+            : 'failed',
     exitCode: end.exitCode,
     note: ending?.reason ?? null,
     output: null,
@@ -51,7 +58,13 @@ const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Pr
     input: launch.input,
     closeInput: launch.closeInput,
     opening: [
-      { kind: 'user', text: prompt.length <= shownPromptChars ? prompt : `${prompt.slice(0, shownPromptChars)}\n… ${prompt.length - shownPromptChars} characters more` },
+      {
+        kind: 'user',
+        text:
+          prompt.length <= shownPromptChars
+            ? prompt
+            : `${prompt.slice(0, shownPromptChars)}\n… ${prompt.length - shownPromptChars} characters more`,
+      },
     ],
     consumer: (from) => turnConsumer(harness, from),
   });
@@ -95,7 +108,10 @@ const writeHomeFiles = async (home: string, files: TurnLaunch['homeFiles']): Pro
   }
 };
 
-const turnSpec = (open: OpenAttempt, turn: { readonly launch: TurnLaunch; readonly harness: Harness; readonly round: number; readonly runId: string }): RunSpec => {
+const turnSpec = (
+  open: OpenAttempt,
+  turn: { readonly launch: TurnLaunch; readonly harness: Harness; readonly round: number; readonly runId: string },
+): RunSpec => {
   const { launch, harness, round, runId } = turn;
   const { settings } = open.prepared;
   checkGoing(open);
@@ -105,7 +121,9 @@ const turnSpec = (open: OpenAttempt, turn: { readonly launch: TurnLaunch; readon
     cwd: open.environment.workdir,
     grants: [
       { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
-      ...launch.programPaths.map((path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'environment', required: true }) as const),
+      ...launch.programPaths.map(
+        (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'environment', required: true }) as const,
+      ),
     ],
     env: { ...taskEnvironment(open, round), ...launch.env },
     envPassthrough: ['PATH', 'LANG', 'LC_ALL', 'TZ'],

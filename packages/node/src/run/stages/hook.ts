@@ -22,11 +22,20 @@ export const taskEnvironment = (open: OpenAttempt, round: number): Record<string
 });
 
 /** Runs a hook of the base commit in the attempt's environment. A repository without it skips the stage. */
-export const runHook = async (open: OpenAttempt, hook: HookName, where: { readonly stage: StageName; readonly round: number }): Promise<{ readonly end: StageEnd; readonly ran: boolean }> => {
+export const runHook = async (
+  open: OpenAttempt,
+  hook: HookName,
+  where: { readonly stage: StageName; readonly round: number },
+): Promise<{ readonly end: StageEnd; readonly ran: boolean }> => {
   const { stage, round } = where;
   const done = await stageOf(open, stage, round);
-  if (done !== null && done.ended_at !== null) return { ran: done.state !== 'skipped', end: { state: done.state as StageEnd['state'], exitCode: done.exit_code, note: done.note, output: done.output } };
-  if (!open.prepared.hooks.includes(hook)) return { ran: false, end: { state: 'skipped', exitCode: null, note: null, output: null } };
+  if (done !== null && done.ended_at !== null)
+    return {
+      ran: done.state !== 'skipped',
+      end: { state: done.state as StageEnd['state'], exitCode: done.exit_code, note: done.note, output: done.output },
+    };
+  if (!open.prepared.hooks.includes(hook))
+    return { ran: false, end: { state: 'skipped', exitCode: null, note: null, output: null } };
   checkGoing(open);
   const row = await beginStage(open, stage, round);
   const { end, outcome } = await conductScript(open, hook, where);
@@ -39,7 +48,11 @@ export const runHook = async (open: OpenAttempt, hook: HookName, where: { readon
   return { end: ended, ran: true };
 };
 
-const conductScript = async (open: OpenAttempt, hook: HookName, where: { readonly stage: StageName; readonly round: number }): Promise<ProgramEnd<ScriptOutcome>> => {
+const conductScript = async (
+  open: OpenAttempt,
+  hook: HookName,
+  where: { readonly stage: StageName; readonly round: number },
+): Promise<ProgramEnd<ScriptOutcome>> => {
   const { environment, prepared } = open;
   const path = hookPath(open, hook);
   const script = (runId: string) => ({
@@ -47,7 +60,10 @@ const conductScript = async (open: OpenAttempt, hook: HookName, where: { readonl
     cwd: environment.workdir,
     env: taskEnvironment(open, where.round),
     grants: [{ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const],
-    limits: { ...limitsOf(prepared.settings, Math.min(prepared.settings.hookMs, remainingMs(open, prepared.settings))), outputBytes: HOOK_OUTPUT_BYTES },
+    limits: {
+      ...limitsOf(prepared.settings, Math.min(prepared.settings.hookMs, remainingMs(open, prepared.settings))),
+      outputBytes: HOOK_OUTPUT_BYTES,
+    },
     label: `${hook}.sh`,
     runId,
   });
@@ -64,10 +80,16 @@ const conductScript = async (open: OpenAttempt, hook: HookName, where: { readonl
 
 const stageEndOf = (end: ProgramEnd<ScriptOutcome>['end'], outcome: ScriptOutcome): StageEnd => {
   const output = outcome.output.text;
-  if (end.limit === 'wall') return { state: 'timeout', exitCode: null, note: `ended by its time limit after ${end.tookMs} ms`, output };
+  if (end.limit === 'wall')
+    return { state: 'timeout', exitCode: null, note: `ended by its time limit after ${end.tookMs} ms`, output };
   if (end.limit !== null) return { state: 'failed', exitCode: null, note: `reached the ${end.limit} limit`, output };
   if (end.signal !== null) return { state: 'failed', exitCode: null, note: `ended by ${end.signal}`, output };
-  return { state: end.exitCode === 0 ? 'passed' : 'failed', exitCode: end.exitCode, note: end.exitCode === 0 ? null : `exit ${end.exitCode ?? 'unknown'}`, output };
+  return {
+    state: end.exitCode === 0 ? 'passed' : 'failed',
+    exitCode: end.exitCode,
+    note: end.exitCode === 0 ? null : `exit ${end.exitCode ?? 'unknown'}`,
+    output,
+  };
 };
 
 /** `init`, `before` and `after`: a failure ends the attempt. */
@@ -75,9 +97,14 @@ export const requireHook = async (open: OpenAttempt, hook: 'init' | 'before' | '
   try {
     const { end } = await runHook(open, hook, { stage: hook, round });
     if (end.state === 'passed' || end.state === 'skipped') return;
-    throw new AttemptEnded({ verdict: 'failed', cause: end.state === 'timeout' ? 'timeout' : `hook:${hook}`, reason: `${hook}.sh did not pass: ${end.note ?? end.state}.` });
+    throw new AttemptEnded({
+      verdict: 'failed',
+      cause: end.state === 'timeout' ? 'timeout' : `hook:${hook}`,
+      reason: `${hook}.sh did not pass: ${end.note ?? end.state}.`,
+    });
   } catch (thrown) {
-    throw thrown instanceof AttemptEnded || (thrown as Error).name === 'Detached' ? thrown : new AttemptEnded(endingOf(thrown, `hook:${hook}`));
+    throw thrown instanceof AttemptEnded || (thrown as Error).name === 'Detached'
+      ? thrown
+      : new AttemptEnded(endingOf(thrown, `hook:${hook}`));
   }
 };
-

@@ -4,7 +4,15 @@ import type { StageName } from '@orrery/protocol';
 import type { Environment, EnvironmentSpec, Limits } from '../../exec/backend.ts';
 import { findEnvironment, insertEnvironment, updateEnvironment } from '../../environment/store.ts';
 import { updateAttempt } from '../../task/attempt-store.ts';
-import { beginStage, checkGoing, endStage, passed, type AttemptContext, type OpenAttempt, type Prepared } from '../attempt-context.ts';
+import {
+  beginStage,
+  checkGoing,
+  endStage,
+  passed,
+  type AttemptContext,
+  type OpenAttempt,
+  type Prepared,
+} from '../attempt-context.ts';
 import type { AttemptSettings, HookName } from '../doors.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 
@@ -20,8 +28,18 @@ export const open = async (context: AttemptContext, prepared: Prepared): Promise
   const row = await beginStage(context, name, 1);
   try {
     checkGoing(context);
-    const opened = before?.state === 'open' ? await reopen(context, prepared, before.spec) : await openNew(context, prepared, id);
-    await endStage(context, row, { ...passed, note: `${prepared.settings.backend}: ${describeGuarantees(opened.environment)}` });
+    if (before?.state === 'open') return await reopen(context, prepared, before.spec);
+    const opened = await openNew(context, prepared, id);
+    await endStage(
+      context,
+      row,
+      { ...passed, note: `${prepared.settings.backend}: ${describeGuarantees(opened.environment)}` },
+      async (tx) => {
+        await updateEnvironment(tx.db, id, { state: 'open' });
+        await updateAttempt(tx.db, context.attempt.id, { guarantees: JSON.stringify(opened.environment.guarantees) });
+      },
+    );
+    context.parts.atKillPoint('environment-opened', name);
     return opened;
   } catch (thrown) {
     const ending = endingOf(thrown, 'backend');
@@ -34,7 +52,8 @@ export const open = async (context: AttemptContext, prepared: Prepared): Promise
 export const environmentId = (context: AttemptContext): string => context.attempt.id.replace(/^att_/, 'env_');
 
 /** Where an environment keeps its home, temporary files, hooks and tokens. */
-export const environmentDirectory = (context: AttemptContext): string => join(context.parts.environmentsDirectory, environmentId(context));
+export const environmentDirectory = (context: AttemptContext): string =>
+  join(context.parts.environmentsDirectory, environmentId(context));
 
 const privateFile = (context: AttemptContext, file: string): string => join(environmentDirectory(context), 'private', file);
 
@@ -43,7 +62,15 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   const spec = environmentSpec(context, prepared, id);
   await parts.store.transaction(async (tx) => {
     if ((await findEnvironment(tx.db, id)) !== null) return;
-    await insertEnvironment(tx.db, { id, task_id: context.task.id, backend: prepared.settings.backend, spec: JSON.stringify(spec), state: 'opening', opened_at: parts.clock.nowMs(), closed_at: null });
+    await insertEnvironment(tx.db, {
+      id,
+      task_id: context.task.id,
+      backend: prepared.settings.backend,
+      spec: JSON.stringify(spec),
+      state: 'opening',
+      opened_at: parts.clock.nowMs(),
+      closed_at: null,
+    });
     await updateAttempt(tx.db, context.attempt.id, { environment_id: id, backend: prepared.settings.backend });
   });
   parts.atKillPoint('environment-recorded', name);
@@ -60,11 +87,6 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   const environment = await parts.backend(prepared.settings.backend).open(spec);
   const runTokenFile = await environment.provide('run-token', new TextEncoder().encode(tokens.run));
   await writeFile(privateFile(context, 'run-token-path'), runTokenFile, ownerOnly);
-  await parts.store.transaction(async (tx) => {
-    await updateEnvironment(tx.db, id, { state: 'open' });
-    await updateAttempt(tx.db, context.attempt.id, { guarantees: JSON.stringify(environment.guarantees) });
-  });
-  parts.atKillPoint('environment-opened', name);
   return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
 };
 
@@ -86,7 +108,9 @@ const environmentSpec = (context: AttemptContext, prepared: Prepared, id: string
     scratchpad: join(directory, 'tmp'),
     grants: [
       { path: prepared.place.path, access: workdirAccess, scope: 'absolute', provenance: 'orrery', required: true },
-      ...prepared.place.reads.map((path) => ({ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }) as const),
+      ...prepared.place.reads.map(
+        (path) => ({ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }) as const,
+      ),
     ],
     readOnly: prepared.place.readOnly,
     ports: { connect: [], bind: [], egress: prepared.settings.egress },
@@ -109,7 +133,13 @@ export const limitsOf = (settings: AttemptSettings, wallMs: number): Limits => (
 
 const makeDirectories = async (context: AttemptContext, spec: EnvironmentSpec): Promise<void> => {
   await mkdir(context.parts.environmentsDirectory, { recursive: true, mode: 0o700 });
-  for (const path of [environmentDirectory(context), spec.home, spec.scratchpad, join(environmentDirectory(context), 'private'), hooksDirectory(context)]) {
+  for (const path of [
+    environmentDirectory(context),
+    spec.home,
+    spec.scratchpad,
+    join(environmentDirectory(context), 'private'),
+    hooksDirectory(context),
+  ]) {
     await mkdir(path, { recursive: true, mode: 0o700 });
   }
 };

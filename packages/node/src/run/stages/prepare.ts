@@ -1,6 +1,16 @@
 import type { StageName } from '@orrery/protocol';
 import { updateTask } from '../../task/store.ts';
-import { beginStage, checkGoing, endStage, loadPrepared, passed, remainingMs, savePrepared, type AttemptContext, type Prepared } from '../attempt-context.ts';
+import {
+  beginStage,
+  checkGoing,
+  endStage,
+  loadPrepared,
+  passed,
+  remainingMs,
+  savePrepared,
+  type AttemptContext,
+  type Prepared,
+} from '../attempt-context.ts';
 import type { AttemptSettings, HookName, WorkPlace } from '../doors.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 
@@ -14,9 +24,8 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   try {
     const prepared = await findAll(context);
     context.parts.atKillPoint('checkout-made', name);
-    await savePrepared(context, prepared);
+    await endStage(context, row, { ...passed, note: noteOf(prepared) }, (tx) => savePrepared(tx, context, prepared));
     context.parts.atKillPoint('prepared', name);
-    await endStage(context, row, { ...passed, note: noteOf(prepared) });
     return prepared;
   } catch (thrown) {
     const ending = endingOf(thrown, 'workspace');
@@ -38,7 +47,13 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   const { hooks, projectFile } = await parts.projects.readHooks(task.project_id, base.sha);
   const settings = await settle(context, projectFile);
   checkGoing(context);
-  const place: WorkPlace = await parts.workspace.claim({ projectId: task.project_id, taskId: task.id, attempt: attempt.number, baseSha: base.sha, branch });
+  const place: WorkPlace = await parts.workspace.claim({
+    projectId: task.project_id,
+    taskId: task.id,
+    attempt: attempt.number,
+    baseSha: base.sha,
+    branch,
+  });
   return { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
 };
 
@@ -56,4 +71,5 @@ const settle = async (context: AttemptContext, projectFile: string | null): Prom
   return settings;
 };
 
-const noteOf = (prepared: Prepared): string => (prepared.baseSha === null ? 'a scratch folder' : `${prepared.baseName ?? 'base'} at ${prepared.baseSha.slice(0, 12)}`);
+const noteOf = (prepared: Prepared): string =>
+  prepared.baseSha === null ? 'a scratch folder' : `${prepared.baseName ?? 'base'} at ${prepared.baseSha.slice(0, 12)}`;

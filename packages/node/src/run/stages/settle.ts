@@ -12,9 +12,22 @@ import { environmentId } from './open.ts';
 const name: StageName = 'settle';
 
 /** What an attempt had reached when it came to its end. */
-export type Reached = { readonly prepared: Prepared | null; readonly environment: Environment | null; readonly summary: string | null };
+export type Reached = {
+  readonly prepared: Prepared | null;
+  readonly environment: Environment | null;
+  readonly summary: string | null;
+};
 
-const nothing: Collected = { headSha: null, resultRef: null, filesChanged: 0, insertions: 0, deletions: 0, commits: 0, salvageRef: null, notes: [] };
+const nothing: Collected = {
+  headSha: null,
+  resultRef: null,
+  filesChanged: 0,
+  insertions: 0,
+  deletions: 0,
+  commits: 0,
+  salvageRef: null,
+  notes: [],
+};
 
 /**
  * Ends every process of the environment, brings the work into the mirror, and records the verdict in one transaction.
@@ -28,7 +41,14 @@ export const settle = async (context: AttemptContext, claim: Claim, ending: Endi
   parts.atKillPoint('environment-closed', name);
   const place = reached.prepared?.place ?? null;
   const collected =
-    place === null ? nothing : await parts.workspace.collect({ checkoutId: place.checkoutId, taskId: task.id, attempt: attempt.number, baseSha: reached.prepared?.baseSha ?? null });
+    place === null
+      ? nothing
+      : await parts.workspace.collect({
+          checkoutId: place.checkoutId,
+          taskId: task.id,
+          attempt: attempt.number,
+          baseSha: reached.prepared?.baseSha ?? null,
+        });
   parts.atKillPoint('collected', name);
   await endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
   await recordVerdict(context, { claim, ending, result: await resultOf(context, reached, collected) });
@@ -54,14 +74,25 @@ const resultOf = async (context: AttemptContext, reached: Reached, collected: Co
 
 /** The last word of the repository's own script in this attempt. */
 const lastValidation = async (context: AttemptContext): Promise<TaskResult['validation']> => {
-  const rows = (await stagesOf(context.parts.store.read, context.attempt.id)).filter((row) => row.name === 'validate' && row.ended_at !== null && row.state !== 'skipped');
+  const rows = (await stagesOf(context.parts.store.read, context.attempt.id)).filter(
+    (row) => row.name === 'validate' && row.ended_at !== null && row.state !== 'skipped',
+  );
   const last = rows.toSorted((a, b) => a.round - b.round).at(-1);
   if (last === undefined) return null;
   const output = last.output ?? '';
-  return { passed: last.state === 'passed', exitCode: last.exit_code, timedOut: last.state === 'timeout', output, outputBytes: Buffer.byteLength(output) };
+  return {
+    passed: last.state === 'passed',
+    exitCode: last.exit_code,
+    timedOut: last.state === 'timeout',
+    output,
+    outputBytes: Buffer.byteLength(output),
+  };
 };
 
-const recordVerdict = async (context: AttemptContext, end: { readonly claim: Claim; readonly ending: Ending; readonly result: TaskResult }): Promise<void> => {
+const recordVerdict = async (
+  context: AttemptContext,
+  end: { readonly claim: Claim; readonly ending: Ending; readonly result: TaskResult },
+): Promise<void> => {
   const { store, clock } = context.parts;
   const { task, attempt } = context;
   const { verdict, cause, reason } = end.ending;
@@ -69,12 +100,28 @@ const recordVerdict = async (context: AttemptContext, end: { readonly claim: Cla
   await store.transaction(async (tx) => {
     await dequeue(tx.db, task.id, end.claim);
     await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
-    await updateTask(tx.db, task.id, { state: verdict satisfies TaskState, verdict, cause, reason, result: JSON.stringify(end.result), cancel_requested: 0, ended_at: nowMs });
-    if ((await findEnvironment(tx.db, environmentId(context))) !== null) await updateEnvironment(tx.db, environmentId(context), { state: 'closed', closed_at: nowMs });
+    await updateTask(tx.db, task.id, {
+      state: verdict satisfies TaskState,
+      verdict,
+      cause,
+      reason,
+      result: JSON.stringify(end.result),
+      cancel_requested: 0,
+      ended_at: nowMs,
+    });
+    if ((await findEnvironment(tx.db, environmentId(context))) !== null)
+      await updateEnvironment(tx.db, environmentId(context), { state: 'closed', closed_at: nowMs });
     await tx.append([
       taskEvent(context, null, { kind: 'attempt.ended', attempt: attempt.number, verdict, cause, reason }),
       taskEvent(context, null, { kind: 'task.state', state: verdict, waitingFor: null }),
-      taskEvent(context, null, { kind: 'task.ended', verdict, cause, reason, filesChanged: end.result.filesChanged, usage: end.result.usage }),
+      taskEvent(context, null, {
+        kind: 'task.ended',
+        verdict,
+        cause,
+        reason,
+        filesChanged: end.result.filesChanged,
+        usage: end.result.usage,
+      }),
     ]);
   });
 };

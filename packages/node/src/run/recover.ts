@@ -1,0 +1,24 @@
+import { readdir } from 'node:fs/promises';
+import { openEnvironments } from '../environment/store.ts';
+import type { Claim } from '../queue/index.ts';
+import type { RunParts } from './doors.ts';
+
+/**
+ * Gives back what a dead node left and no live task names: environments that were opened for attempts that have ended,
+ * their tokens and directories, and checkouts. Work in them is saved before anything goes. Repeatable.
+ */
+export const reclaimLeftovers = async (parts: RunParts, live: readonly Claim[]): Promise<void> => {
+  const liveTasks = live.map(({ taskId }) => taskId);
+  const open = await openEnvironments(parts.store.read);
+  const liveEnvironments = open.filter(({ task_id }) => liveTasks.includes(task_id)).map(({ id }) => id);
+  for (const backend of parts.backends()) {
+    const ended = await backend.reclaim(liveEnvironments);
+    if (ended.length > 0) parts.log.warn('recover.environments.ended', { backend: backend.name, count: ended.length });
+  }
+  await parts.workspace.recover(liveTasks);
+  for (const name of await readdir(parts.environmentsDirectory).catch(() => [])) {
+    if (liveEnvironments.includes(name)) continue;
+    await parts.tokens.end(name);
+    await parts.removeEnvironment(name);
+  }
+};

@@ -1,0 +1,210 @@
+// Small working slices around the run ring, for its tests.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { taskCreate, type TaskIntent, type UsageTotals } from '@orrery/protocol';
+import type { Harness } from '../src/harness/harness.ts';
+import { systemClock } from '../src/kernel/clock.ts';
+import { createIds } from '../src/kernel/ids.ts';
+import { systemRandom } from '../src/kernel/random.ts';
+import type { AttemptSettings, HookName, RunParts } from '../src/run/doors.ts';
+import type { Store } from '../src/store/store.ts';
+import { createTasks, type Tasks } from '../src/task/index.ts';
+import { whileAlive, type FakeMachine, type Life } from './fake-machine.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+const free: UsageTotals = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd: 0 };
+
+/** State of the slices that outlives a node. */
+export type FakeSlices = {
+  readonly claimed: Map<string, string>;
+  readonly tokens: Set<string>;
+  places(): readonly string[];
+  liveTokens(): readonly string[];
+};
+
+const createSlices = (): FakeSlices => {
+  const claimed = new Map<string, string>();
+  const tokens = new Set<string>();
+  return { claimed, tokens, places: () => [...claimed.keys()], liveTokens: () => [...tokens] };
+};
+
+/** An agent program that prints lines; each line is a text. */
+export const lineHarness: Harness = {
+  id: 'lines',
+  summary: 'prints lines',
+  capabilities: {
+    process: 'per-turn',
+    resume: true,
+    toolGate: 'none',
+    usage: false,
+    systemPrompt: false,
+    models: false,
+    effort: false,
+  },
+  provider: null,
+  defaultModel: null,
+  pin: null,
+  launch: ({ prompt }) => ({
+    command: 'lines',
+    args: [],
+    env: {},
+    homeFiles: {},
+    input: Buffer.from(prompt),
+    closeInput: 'after-input',
+    programPaths: [],
+  }),
+  translator: (from) => {
+    let text = '';
+    let offset = from.offset;
+    let row = (from.state['row'] as number | undefined) ?? 0;
+    return {
+      push: (bytes) => {
+        text += Buffer.from(bytes).toString();
+        const lines = text.split('\n');
+        text = lines.pop() ?? '';
+        offset += lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+        const events = lines.map((line) => ({ kind: 'text' as const, row: String(++row), text: line }));
+        return { events, offset, state: { row }, conversation: 'c1', settled: false, accepted: true };
+      },
+      end: ({ exitCode }) => ({
+        events: [],
+        outcome: {
+          kind: 'turn.ended',
+          outcome: exitCode === 0 ? 'success' : 'error',
+          failure: exitCode === 0 ? null : 'program',
+          message: null,
+          resetsAt: null,
+        },
+      }),
+    };
+  },
+};
+
+const settings: AttemptSettings = {
+  harness: 'lines',
+  model: null,
+  effort: null,
+  backend: 'fake',
+  maxRetries: 3,
+  retryPrompt: 'The checks say: {{validation_output}}',
+  egress: [],
+  required: [],
+  wallMs: 600_000,
+  hookMs: 60_000,
+  turnMs: 60_000,
+  cpuSeconds: null,
+  memoryBytes: null,
+  processes: null,
+  outputBytes: 1_000_000,
+};
+
+type Asked = {
+  readonly store: Store;
+  readonly directory: string;
+  readonly machine: FakeMachine;
+  readonly life: Life;
+  readonly harness: Harness;
+  readonly generation: string;
+  readonly slices?: FakeSlices;
+};
+
+/** Everything a run loop needs, on the fake machine, with the given real store. */
+export const runParts = async ({
+  store,
+  directory,
+  machine,
+  life,
+  harness,
+  generation,
+  slices = createSlices(),
+}: Asked): Promise<{
+  readonly parts: RunParts;
+  readonly tasks: Tasks;
+  readonly slices: FakeSlices;
+  intent(prompt: string): TaskIntent;
+}> => {
+  const ids = createIds({ clock: systemClock, random: systemRandom });
+  const backend = machine.backend(life);
+  const project = { id: 'prj_1', name: 'demo', path: '/demo' };
+  const hooks = new Map<HookName, Uint8Array>(
+    (['init', 'before', 'validation', 'after'] as const).map((name) => [name, Buffer.from('#!/bin/sh\n')]),
+  );
+  await mkdir(join(directory, 'environments'), { recursive: true });
+  const tasks = createTasks({
+    store,
+    clock: systemClock,
+    ids,
+    resolveProject: async () => project,
+    projectsById: async () => new Map([[project.id, project]]),
+    admit: () => ({ harness: harness.id, backend: 'fake', model: null }),
+    checkDisk: () => undefined,
+    wake: () => undefined,
+    cancelRunning: () => undefined,
+  });
+  const parts: RunParts = {
+    store,
+    clock: systemClock,
+    ids,
+    log: silent,
+    projects: {
+      resolveBase: () => whileAlive(life, async () => ({ sha: 'a'.repeat(40), name: 'main' })),
+      readHooks: () => whileAlive(life, async () => ({ hooks, projectFile: null })),
+    },
+    workspace: {
+      claim: ({ taskId, attempt }) =>
+        whileAlive(life, async () => {
+          const checkoutId = `${taskId}.${attempt}`;
+          slices.claimed.set(checkoutId, taskId);
+          return { checkoutId, path: directory, readOnly: [], reads: [] };
+        }),
+      scratch: () => whileAlive(life, async () => ({ checkoutId: 'scratch', path: directory, readOnly: [], reads: [] })),
+      collect: () =>
+        whileAlive(life, async () => ({
+          headSha: 'b'.repeat(40),
+          resultRef: 'refs/orrery/results/x/1',
+          filesChanged: 1,
+          insertions: 1,
+          deletions: 0,
+          commits: 1,
+          salvageRef: null,
+          notes: [],
+        })),
+      release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
+      recover: (live) =>
+        whileAlive(life, async () => {
+          for (const [checkoutId, taskId] of slices.claimed) if (!live.includes(taskId)) slices.claimed.delete(checkoutId);
+        }),
+    },
+    tokens: {
+      mint: ({ environmentId }) =>
+        whileAlive(life, async () => {
+          slices.tokens.add(environmentId);
+          return { run: 'run', egress: 'egress' };
+        }),
+      end: (environmentId) => whileAlive(life, async () => void slices.tokens.delete(environmentId)),
+    },
+    backend: () => backend,
+    backends: () => [backend],
+    harness: () => harness,
+    program: async () => null,
+    usageOf: async () => free,
+    budgetRefused: async () => false,
+    settle: () => settings,
+    removeEnvironment: () => whileAlive(life, async () => undefined),
+    environmentsDirectory: join(directory, 'environments'),
+    brokerSocket: join(directory, 'broker.sock'),
+    asRoot: false,
+    atKillPoint: () => undefined,
+    queue: () => ({ parallel: 4, perProject: 4 }),
+    generation,
+  };
+  return { parts, tasks, slices, intent: (prompt) => taskCreate.parse({ prompt, project: 'demo' }) };
+};
+
+/** Resolves when a task has ended. */
+export const waitForEnd = async (store: Store, taskId: string): Promise<void> => {
+  const ended = async (): Promise<boolean> =>
+    (await store.taskEvents({ taskId, after: 0, limit: 1000 })).some((event) => event.body.kind === 'task.ended');
+  while (!(await ended())) await new Promise((resolve) => setTimeout(resolve, 5));
+};
