@@ -1,6 +1,7 @@
 #include "inner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -141,13 +142,22 @@ static bool tell_facts(const struct spec *spec, const struct inner_ends *ends, s
 	return told;
 }
 
+// The client's descriptors must not be held by the run: its pipe would never end.
+static bool leave_streams(void) {
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	bool done = null >= 0;
+	for (int fd = 0; done && fd < 3; fd++) done = dup2(null, fd) == fd;
+	if (null > 2) close(null);
+	return done;
+}
+
 void inner_main(const struct spec *spec, char **env, const struct inner_ends *ends, struct facts facts) {
 	for (size_t i = 0; i < sizeof ends->keeper_ends / sizeof *ends->keeper_ends; i++)
 		if (ends->keeper_ends[i] >= 0) close(ends->keeper_ends[i]);
 	// In a pid namespace the kernel takes everything along with its first process; elsewhere the guard must live to do it.
 	if (facts.pid_ns) prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (chdir("/") != 0) _exit(1);
+	if (!leave_streams() || chdir("/") != 0) _exit(1);
 	confine_inside(spec, &facts);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigset_t mask;
