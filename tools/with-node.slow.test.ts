@@ -37,6 +37,15 @@ function cloneTo(folder: string): void {
     cpSync(join(root, path), join(folder, path));
 }
 
+/** A clone with a script of its own, `npm run probe`, that tells what it sees. */
+function prepareClone(clone: string): void {
+  cloneTo(clone);
+  const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
+  manifest.scripts.probe = 'node tools/with-node.mjs tools/probe.ts word';
+  writeFileSync(join(clone, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(clone, 'tools', 'probe.ts'), PROBE);
+}
+
 /** A PATH that has what a bare machine has, and no compiler. */
 function barePath(folder: string, node: string): string {
   mkdirSync(folder);
@@ -110,20 +119,10 @@ describe('the bootstrap in a clean clone, on Node 20 without a compiler', () => 
     'installs the locked dependencies with npm %i, runs the script, and starts at once the second time',
     async (major) => {
       const clone = join(temp, `clone${major}`);
-      cloneTo(clone);
-      const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
-      manifest.scripts.probe = 'node tools/with-node.mjs tools/probe.ts word';
-      writeFileSync(join(clone, 'package.json'), JSON.stringify(manifest));
-      writeFileSync(join(clone, 'tools', 'probe.ts'), PROBE);
+      prepareClone(clone);
       const path = barePath(join(temp, `path${major}`), node20);
-      const env = {
-        ...process.env,
-        PATH: path,
-        CC: undefined,
-        npm_execpath: undefined,
-        npm_config_orrery_probe: 'kept',
-        NODE_EXTRA_CA_CERTS_PROBE: 'kept',
-      };
+      const kept = { npm_config_orrery_probe: 'kept', NODE_EXTRA_CA_CERTS_PROBE: 'kept' };
+      const env = { ...process.env, ...kept, PATH: path, CC: undefined, npm_execpath: undefined };
       const npm = join(temp, `npm${major}`, 'node_modules', 'npm', 'bin', 'npm-cli.js');
 
       const first = run(node20, [npm, 'run', '--silent', 'probe'], { cwd: clone, env });
