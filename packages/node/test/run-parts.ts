@@ -189,6 +189,7 @@ export const runParts = async ({
     harness: () => harness,
     program: async () => null,
     usageOf: async () => free,
+    gatewayFailure: () => null,
     budgetRefused: async () => false,
     settle: () => settings,
     removeEnvironment: () => whileAlive(life, async () => undefined),

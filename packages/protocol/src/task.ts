@@ -65,7 +65,6 @@ export const taskCreate = z.strictObject({
   limits: taskLimits.optional(),
   /** Hosts beside the project's own list; only narrower than the operator allows. */
   egress: z.array(z.string().min(1).max(300)).max(200).optional(),
-  continues: z.string().max(100).optional(),
   requestId: requestId.optional(),
   origin: taskOrigin.optional(),
 });
@@ -123,7 +122,6 @@ export const task = z.object({
   branch: z.string().nullable(),
   readOnly: z.boolean(),
   priority: z.int(),
-  continues: z.string().nullable(),
   attempts: z.int(),
   result: taskResult.nullable(),
   origin: taskOrigin,

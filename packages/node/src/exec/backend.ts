@@ -57,6 +57,8 @@ export type ScriptSpec = {
   readonly path: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** As in `RunSpec`. */
+  readonly secretNames?: readonly string[];
   readonly grants: readonly PathGrant[];
   readonly limits: Limits;
   readonly label: string;

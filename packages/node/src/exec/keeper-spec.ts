@@ -55,6 +55,7 @@ export const scriptAsRun = (script: ScriptSpec): RunSpec => ({
   cwd: script.cwd,
   grants: [...script.grants, { path: script.path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }],
   env: script.env,
+  secretNames: script.secretNames,
   envPassthrough: [],
   stdio: 'piped',
   limits: script.limits,

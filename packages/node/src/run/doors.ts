@@ -2,7 +2,7 @@
 
 import type { UsageTotals } from '@orrery/protocol';
 import type { Backend } from '../exec/backend.ts';
-import type { Harness, InstalledProgram } from '../harness/harness.ts';
+import type { GatewayFailure, Harness, InstalledProgram } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -116,6 +116,8 @@ export type RunParts = {
   harness(id: string): Harness;
   program(id: string): Promise<InstalledProgram | null>;
   usageOf(taskId: string): Promise<UsageTotals>;
+  /** What failed in the newest model call of an environment, or null. */
+  gatewayFailure(environmentId: string): GatewayFailure | null;
   /** Whether the gateway refused a call of this task because of its budget. */
   budgetRefused(taskId: string): Promise<boolean>;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */

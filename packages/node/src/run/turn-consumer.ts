@@ -1,12 +1,15 @@
 import type { ConversationBody } from '@orrery/protocol';
-import type { Harness, TranslatorState, TurnOutcome } from '../harness/harness.ts';
+import type { GatewayFailure, Harness, TranslatorState, TurnOutcome } from '../harness/harness.ts';
 import { STDERR_TAIL_BYTES } from '../kernel/limits.ts';
 import type { Consumer, ConsumerStart } from './program.ts';
 
 type TurnState = { readonly translator: TranslatorState; readonly stderrTail: string };
 
+/** What the node knows beside the program's own words. */
+export type NodeKnowledge = { cancelled(): boolean; gatewayFailure(): GatewayFailure | null };
+
 /** Translates a turn's stdout by its harness; stderr is only kept as a tail that explains failures. */
-export const turnConsumer = (harness: Harness, from: ConsumerStart): Consumer<TurnOutcome> => {
+export const turnConsumer = (harness: Harness, from: ConsumerStart, knows: NodeKnowledge): Consumer<TurnOutcome> => {
   const before = from.state as TurnState | null;
   const translator = harness.translator({ offset: from.stdout, state: before?.translator ?? {} });
   let translated: TranslatorState = before?.translator ?? {};
@@ -32,7 +35,13 @@ export const turnConsumer = (harness: Harness, from: ConsumerStart): Consumer<Tu
     },
     state: (): TurnState => ({ translator: translated, stderrTail }),
     end: (end) => {
-      const last = translator.end({ exitCode: end.exitCode, signal: end.signal, stderrTail });
+      const last = translator.end({
+        exitCode: end.exitCode,
+        signal: end.signal,
+        stderrTail,
+        stoppedFor: end.limit === 'wall' ? 'timeout' : knows.cancelled() ? 'cancel' : null,
+        gateway: knows.gatewayFailure(),
+      });
       const bodies: ConversationBody[] = [...last.events];
       if (!bodies.some((body) => body.kind === 'turn.ended')) bodies.push(last.outcome);
       return { bodies, outcome: last.outcome };

@@ -164,7 +164,7 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
       harness: admitted.harness,
       model: admitted.model,
       backend: admitted.backend,
-      continues: intent.continues ?? null,
+      continues: null,
       cancel_requested: 0,
       result: null,
       applied_at: null,

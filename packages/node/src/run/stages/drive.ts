@@ -8,7 +8,7 @@ import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from 
 import { endingOfRun, endingOfTurn } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
-import { taskEnvironment } from './hook.ts';
+import { secretNames, taskEnvironment } from './hook.ts';
 import { limitsOf } from './open.ts';
 import type { Ending } from '../../task/model.ts';
 
@@ -66,7 +66,11 @@ const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Pr
             : `${prompt.slice(0, shownPromptChars)}\n… ${prompt.length - shownPromptChars} characters more`,
       },
     ],
-    consumer: (from) => turnConsumer(harness, from),
+    consumer: (from) =>
+      turnConsumer(harness, from, {
+        cancelled: () => open.cancelled.aborted,
+        gatewayFailure: () => open.parts.gatewayFailure(open.environment.id),
+      }),
   });
 };
 
@@ -126,6 +130,7 @@ const turnSpec = (
       ),
     ],
     env: { ...taskEnvironment(open, round), ...launch.env },
+    secretNames: secretNames(open),
     envPassthrough: ['PATH', 'LANG', 'LC_ALL', 'TZ'],
     stdio: 'stream',
     limits: limitsOf(settings, Math.min(settings.turnMs, remainingMs(open, settings))),

@@ -21,6 +21,14 @@ export const taskEnvironment = (open: OpenAttempt, round: number): Record<string
   ...(open.prepared.settings.egress.length > 0 ? proxyEnvironment(open.environment.brokerEndpoint, open.egressToken) : {}),
 });
 
+/** Variables whose values hold a token. */
+export const secretNames = (open: OpenAttempt): readonly string[] =>
+  open.prepared.settings.egress.length === 0
+    ? []
+    : Object.keys(proxyEnvironment(open.environment.brokerEndpoint, open.egressToken)).filter((name) =>
+        /^(https?|all)_proxy$/i.test(name),
+      );
+
 /** Runs a hook of the base commit in the attempt's environment. A repository without it skips the stage. */
 export const runHook = async (
   open: OpenAttempt,
@@ -59,6 +67,7 @@ const conductScript = async (
     path,
     cwd: environment.workdir,
     env: taskEnvironment(open, where.round),
+    secretNames: secretNames(open),
     grants: [{ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const],
     limits: {
       ...limitsOf(prepared.settings, Math.min(prepared.settings.hookMs, remainingMs(open, prepared.settings))),

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StageName } from '@orrery/protocol';
 import type { Environment, EnvironmentSpec, Limits } from '../../exec/backend.ts';
 import { findEnvironment, insertEnvironment, updateEnvironment } from '../../environment/store.ts';
+import { makeOwned, own } from '../../files/own.ts';
+import type { OwnedDirectory } from '../../files/remove.ts';
 import { updateAttempt } from '../../task/attempt-store.ts';
 import {
   beginStage,
@@ -28,7 +31,7 @@ export const open = async (context: AttemptContext, prepared: Prepared): Promise
   const row = await beginStage(context, name, 1);
   try {
     checkGoing(context);
-    if (before?.state === 'open') return await reopen(context, prepared, before.spec);
+    if (before?.state === 'open') return await reopen(context, prepared, recordedEnvironment(before.spec).spec);
     const opened = await openNew(context, prepared, id);
     await endStage(
       context,
@@ -55,11 +58,20 @@ export const environmentId = (context: AttemptContext): string => context.attemp
 export const environmentDirectory = (context: AttemptContext): string =>
   join(context.parts.environmentsDirectory, environmentId(context));
 
+/** What the environment table keeps: what it was opened with, and its directory as the node made it. */
+export type RecordedEnvironment = { readonly spec: EnvironmentSpec; readonly directory: OwnedDirectory };
+
+export const recordedEnvironment = (text: string): RecordedEnvironment => JSON.parse(text) as RecordedEnvironment;
+
+/** The directory of an attempt's environment; one that an earlier start of the node made but did not record is taken over. */
+const ownDirectory = async (path: string): Promise<OwnedDirectory> => (existsSync(path) ? own(path) : makeOwned(path));
+
 const privateFile = (context: AttemptContext, file: string): string => join(environmentDirectory(context), 'private', file);
 
 const openNew = async (context: AttemptContext, prepared: Prepared, id: string): Promise<OpenAttempt> => {
   const { parts } = context;
   const spec = environmentSpec(context, prepared, id);
+  const directory = await ownDirectory(environmentDirectory(context));
   await parts.store.transaction(async (tx) => {
     if ((await findEnvironment(tx.db, id)) !== null) return;
     await insertEnvironment(tx.db, {
@@ -90,8 +102,8 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
 };
 
-const reopen = async (context: AttemptContext, prepared: Prepared, spec: string): Promise<OpenAttempt> => {
-  const environment = await context.parts.backend(prepared.settings.backend).reopen(JSON.parse(spec) as EnvironmentSpec);
+const reopen = async (context: AttemptContext, prepared: Prepared, spec: EnvironmentSpec): Promise<OpenAttempt> => {
+  const environment = await context.parts.backend(prepared.settings.backend).reopen(spec);
   const egressToken = await readFile(privateFile(context, 'egress-token'), 'utf8');
   const runTokenFile = await readFile(privateFile(context, 'run-token-path'), 'utf8');
   return { ...context, prepared, environment, egressToken, runTokenFile };

@@ -1,0 +1,192 @@
+// The place a conformance case plays on: a checkout, a home, a temporary directory, something outside that nobody was
+// granted, a broker to talk to, and one open environment.
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Backend, Environment, EnvironmentSpec, Handle, PathGrant, RunEnd, RunSpec } from '../../src/exec/backend.ts';
+import type { OutputStream } from '../../src/keeper/types.ts';
+
+/** Where a backend under test keeps its state, and what it must never grant. */
+export type BackendPlace = { readonly stateDir: string; readonly protectedPaths: readonly string[] };
+
+/** What a backend promises; a case asserts the promise, or that there is none. */
+export type Expectations = {
+  readonly confines: { readonly files: boolean; readonly network: boolean; readonly processes: boolean };
+  readonly enforces: { readonly memory: boolean; readonly processes: boolean };
+};
+
+export type Finished = { readonly end: RunEnd; readonly stdout: Buffer; readonly stderr: Buffer };
+
+export type Stage = {
+  readonly root: string;
+  readonly place: BackendPlace;
+  readonly spec: EnvironmentSpec;
+  readonly backend: Backend;
+  readonly environment: Environment;
+  /** A directory beside everything, with a file `secret` in it. */
+  readonly outside: string;
+  /** What the broker was asked, newest last. */
+  readonly brokerCalls: string[];
+  runSpec(over: Partial<RunSpec>): RunSpec;
+  /** Starts and says go. */
+  start(over: Partial<RunSpec>): Promise<Handle>;
+  /** Runs to the end and settles. */
+  run(over: Partial<RunSpec>): Promise<Finished>;
+  close(): Promise<void>;
+};
+
+export const NODE = process.execPath;
+
+/** A program this machine has where every backend may run it, or null. */
+export const systemProgram = (name: string): string | null =>
+  ['/usr/bin', '/bin'].map((dir) => join(dir, name)).find(existsSync) ?? null;
+
+/** What Node itself needs to be granted. */
+export const nodeGrant: PathGrant = {
+  path: dirname(dirname(NODE)),
+  access: 'rox',
+  scope: 'absolute',
+  provenance: 'environment',
+  required: true,
+};
+
+export const word = (): string => randomBytes(6).toString('hex');
+
+export const collect = async (handle: Handle, stream: OutputStream, from = 0): Promise<Buffer> => {
+  const parts: Uint8Array[] = [];
+  let expected = from;
+  for await (const { offset, bytes } of handle.output(stream, from)) {
+    if (offset !== expected) throw new Error(`output jumped from ${expected} to ${offset}`);
+    expected += bytes.length;
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+};
+
+/** Processes whose command line holds `marker`, seen from outside. Zombies have none. */
+export const processesWith = (marker: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(marker);
+      } catch {
+        return false;
+      }
+    });
+
+export const until = async (what: string, holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> => {
+  for (const start = performance.now(); !(await holds());) {
+    if (performance.now() - start > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+};
+
+const startBroker = async (socket: string, calls: string[]): Promise<Server> => {
+  const server = createServer((request, response) => {
+    calls.push(`${request.method} ${request.url}`);
+    response.end(`broker heard ${request.url}`);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(socket, resolve);
+  });
+  return server;
+};
+
+const makeTree = (): string => {
+  const root = mkdtempSync(join(tmpdir(), 'orrery-conformance-'));
+  chmodSync(root, 0o755);
+  for (const name of ['data/exec', 'work/checkout', 'work/home', 'work/tmp', 'outside'])
+    mkdirSync(join(root, name), { recursive: true });
+  writeFileSync(join(root, 'outside/secret'), 'not for you', { mode: 0o644 });
+  return root;
+};
+
+const environmentSpec = (root: string, over: Partial<EnvironmentSpec>): EnvironmentSpec => ({
+  id: `env-${word()}`,
+  taskId: 'task',
+  workdir: join(root, 'work/checkout'),
+  home: join(root, 'work/home'),
+  scratchpad: join(root, 'work/tmp'),
+  grants: [nodeGrant],
+  readOnly: [],
+  ports: { connect: [], bind: [], egress: [] },
+  limits: { wallMs: 120_000, outputBytes: 1024 ** 3 },
+  required: [],
+  brokerSocket: join(root, 'data/broker.sock'),
+  project: null,
+  image: null,
+  ...over,
+});
+
+export type OpenStage = (over?: Partial<EnvironmentSpec>) => Promise<Stage>;
+
+/** Sets a stage with one open environment. Close it in any case. */
+export const openStage = async (
+  makeBackend: (place: BackendPlace) => Backend,
+  over: Partial<EnvironmentSpec> = {},
+): Promise<Stage> => {
+  const root = makeTree();
+  const place: BackendPlace = { stateDir: join(root, 'data/exec'), protectedPaths: [join(root, 'data')] };
+  const brokerCalls: string[] = [];
+  const spec = environmentSpec(root, over);
+  const broker = await startBroker(spec.brokerSocket, brokerCalls);
+  const backend = makeBackend(place);
+  const environment = await backend.open(spec);
+  const runSpec = (run: Partial<RunSpec>): RunSpec => ({
+    command: 'sh',
+    args: [],
+    cwd: spec.workdir,
+    grants: [],
+    env: {},
+    envPassthrough: [],
+    stdio: 'piped',
+    limits: { wallMs: 60_000, outputBytes: 512 * 1024 * 1024 },
+    label: 'a case',
+    runId: `run-${word()}`,
+    ...run,
+  });
+  const start = async (run: Partial<RunSpec>): Promise<Handle> => {
+    const handle = await environment.start(runSpec(run));
+    await handle.go();
+    return handle;
+  };
+  return {
+    root,
+    place,
+    spec,
+    backend,
+    environment,
+    outside: join(root, 'outside'),
+    brokerCalls,
+    runSpec,
+    start,
+    run: async (run) => {
+      const handle = await start(run);
+      const [stdout, stderr, end] = await Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
+      await handle.finish();
+      return { end, stdout, stderr };
+    },
+    close: async () => {
+      await environment.close();
+      broker.closeAllConnections();
+      await new Promise((resolve) => {
+        broker.close(resolve);
+      });
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A script for Node, run from its text; what it prints as JSON is the answer. */
+export const askNode = async (stage: Stage, script: string, over: Partial<RunSpec> = {}): Promise<unknown> => {
+  const { end, stdout, stderr } = await stage.run({ command: NODE, args: ['--input-type=module', '-e', script], ...over });
+  if (end.exitCode !== 0) throw new Error(`the script ended with ${JSON.stringify(end)}: ${stderr.toString()}`);
+  return JSON.parse(stdout.toString());
+};
