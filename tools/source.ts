@@ -45,7 +45,7 @@ export function isTestCode(path: string): boolean {
   return (
     path.endsWith('.test.ts') ||
     /\/(contract\.ts|conformance\/.*)$/.test(path) ||
-    /^(tools|e2e|bench|packages\/testkit|packages\/[^/]+\/test)\//.test(path) ||
+    /^(tools|e2e|bench|native\/test|packages\/testkit|packages\/[^/]+\/test)\//.test(path) ||
     path.endsWith('.config.ts')
   );
 }
