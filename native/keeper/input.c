@@ -34,7 +34,8 @@ __attribute__((format(printf, 2, 3))) static bool journal(struct keeper *k, cons
 	va_start(arguments, format);
 	int size = vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	if (size > 0 && write_all(k->journal, line, (size_t)size)) return true;
+	if (k->journal < 0) k->journal = openat(k->dir_fd, "input", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (k->journal >= 0 && size > 0 && write_all(k->journal, line, (size_t)size)) return true;
 	run_lost(k, "disk", errno);
 	return false;
 }
@@ -43,11 +44,6 @@ static bool journal_synced(struct keeper *k) {
 	if (fdatasync(k->journal) == 0) return true;
 	run_lost(k, "disk", errno);
 	return false;
-}
-
-bool input_open(struct keeper *k) {
-	k->journal = openat(k->dir_fd, "input", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return k->journal >= 0;
 }
 
 static void print_state(const struct input *input, struct text *into) {
@@ -120,7 +116,12 @@ static bool write_piece(struct keeper *k, struct input *input) {
 }
 
 static bool begin(struct keeper *k, struct input *input) {
+	bool made = k->journal < 0;
 	if (!journal(k, "intent %s %u\n", input->id, input->size) || !journal_synced(k)) return false;
+	if (made && fsync(k->dir_fd) != 0) { // the journal's name too
+		run_lost(k, "disk", errno);
+		return false;
+	}
 	fault_point("input-intent");
 	input->state = INPUT_UNDER_WAY;
 	return true;

@@ -96,14 +96,13 @@ void poll_add(struct keeper *k, int fd, short events, poll_handler *handler, voi
 void poll_wake_at(struct keeper *k, uint64_t at);
 
 // spool.c
-bool spool_open(struct keeper *k);
+void spool_begin(struct keeper *k);
 void spool_poll(struct keeper *k);
 void spool_drain(struct keeper *k); // reads what is left, whatever the window says, and ends both
 void spool_release(struct keeper *k, int stream, uint64_t offset);
 
 // input.c
 struct viewer_tag { struct viewer *viewer; uint32_t tag; };
-bool input_open(struct keeper *k);
 void input_poll(struct keeper *k);
 void input_add(struct keeper *k, const char *id, const uint8_t *bytes, uint32_t size, struct viewer_tag from);
 void input_close(struct keeper *k, struct viewer_tag from);

@@ -100,7 +100,8 @@ static bool prepare(struct keeper *k, mode_t program_umask, char *reason, size_t
 	free(env);
 	free(env_text);
 	if (!prepared) return false;
-	if (record_reserve(k) && spool_open(k) && input_open(k) && record_start(k) && viewer_listen(k)) return true;
+	spool_begin(k);
+	if (record_start(k) && viewer_listen(k)) return true;
 	snprintf(reason, size, "setup:dir:%s", errno_name(errno));
 	return false;
 }

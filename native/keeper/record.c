@@ -10,8 +10,7 @@
 #include "keeper.h"
 
 enum { RESERVED_BYTES = 4096 };
-// Two, because the record can be written twice.
-static const char *const reserved_names[] = {"exit.tmp", "exit-final.tmp"};
+static const char reserved_name[] = "exit.tmp";
 
 bool record_identity(struct identity *identity) {
 	size_t size = 0;
@@ -62,17 +61,12 @@ bool record_start(struct keeper *k) {
 }
 
 bool record_reserve(struct keeper *k) {
-	for (size_t i = 0; i < 2; i++) {
-		int fd = openat(k->dir_fd, reserved_names[i], O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (fd < 0) return false;
-		int failure = posix_fallocate(fd, 0, RESERVED_BYTES);
-		close(fd);
-		if (failure == ENOSPC || failure == EDQUOT) {
-			errno = failure;
-			return false;
-		}
-	}
-	return true;
+	int fd = openat(k->dir_fd, reserved_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) return false;
+	int failure = posix_fallocate(fd, 0, RESERVED_BYTES);
+	close(fd);
+	errno = failure;
+	return failure != ENOSPC && failure != EDQUOT;
 }
 
 void record_exit_json(const struct keeper *k, struct text *into) {
@@ -106,21 +100,20 @@ void record_hello_json(const struct keeper *k, struct text *into) {
 }
 
 // Writes into a reserved file, so that a full disk cannot take the record away.
-static bool write_reserved(struct keeper *k, const char *temporary, const struct text *record) {
-	int fd = openat(k->dir_fd, temporary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+static bool write_reserved(struct keeper *k, const struct text *record) {
+	int fd = openat(k->dir_fd, reserved_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) return false;
 	bool done = !record->failed && pwrite(fd, record->bytes, record->size, 0) == (ssize_t)record->size && ftruncate(fd, (off_t)record->size) == 0 && fsync(fd) == 0;
 	fault_point("exit-written");
 	if (close(fd) != 0) done = false;
-	return done && renameat(k->dir_fd, temporary, k->dir_fd, "exit") == 0 && fsync(k->dir_fd) == 0;
+	return done && renameat(k->dir_fd, reserved_name, k->dir_fd, "exit") == 0 && fsync(k->dir_fd) == 0;
 }
 
 bool record_exit(struct keeper *k) {
 	struct text record = {0};
 	record_exit_json(k, &record);
 	text_print(&record, "\n");
-	bool first = faccessat(k->dir_fd, reserved_names[0], F_OK, 0) == 0;
-	bool written = write_reserved(k, reserved_names[first ? 0 : 1], &record);
+	bool written = write_reserved(k, &record);
 	int failure = errno;
 	text_free(&record);
 	errno = failure;

@@ -80,6 +80,7 @@ void run_go(struct keeper *k) {
 	if (!write_all(k->gate, "g", 1)) k->exit.started_at_ms = 0;
 	close(k->gate);
 	k->gate = -1;
+	if (!record_reserve(k)) run_lost(k, "disk", errno);
 }
 
 static void on_status(struct keeper *k, void *context, short events) {
@@ -270,6 +271,6 @@ int run_loop(struct keeper *k) {
 	viewer_tell_changes(k);
 	viewer_last_word(k, NULL, NULL);
 	unlinkat(k->dir_fd, "sock", 0);
-	unlinkat(k->dir_fd, "exit-final.tmp", 0);
+	unlinkat(k->dir_fd, "exit.tmp", 0);
 	return k->leave_code;
 }

@@ -25,13 +25,15 @@ static bool write_released(struct keeper *k) {
 	return written;
 }
 
-bool spool_open(struct keeper *k) {
-	for (int i = 0; i < STREAM_COUNT; i++) {
-		k->spools[i].file = openat(k->dir_fd, names[i], O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (k->spools[i].file < 0) return false;
-		k->spools[i].ended = k->spools[i].source < 0;
-	}
-	return write_released(k);
+void spool_begin(struct keeper *k) {
+	for (int i = 0; i < STREAM_COUNT; i++) k->spools[i].ended = k->spools[i].source < 0;
+}
+
+// Made with the first byte: on a busy disk a new file can cost more than the rest of a start.
+static bool open_file(struct keeper *k, struct spool *s) {
+	if (s->file < 0) s->file = openat(k->dir_fd, names[s - k->spools], O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->file < 0) run_lost(k, "disk", errno);
+	return s->file >= 0;
 }
 
 static void end_stream(struct keeper *k, struct spool *s) {
@@ -41,6 +43,7 @@ static void end_stream(struct keeper *k, struct spool *s) {
 }
 
 static bool append(struct keeper *k, struct spool *s, const uint8_t *bytes, size_t size) {
+	if (size > 0 && !open_file(k, s)) return false;
 	while (size > 0) {
 		ssize_t n = pwrite(s->file, bytes, size, (off_t)s->end);
 		if (n < 0 && errno == EINTR) continue;
