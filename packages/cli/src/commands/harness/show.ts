@@ -1,0 +1,22 @@
+import { inertLine } from '../../inert.ts';
+import { pick } from '../../names.ts';
+import { factsText } from '../../screen.ts';
+import type { Command } from '../command.ts';
+
+/** `orrery harness show`. */
+export const harnessShow: Command = async (context) => {
+  const { client } = await context.connect();
+  const { items } = await client.call('harnessList');
+  const one = pick(items, context.input.argument('harness') ?? '', { of: ({ id }) => [id], noun: 'harness', fix: 'orrery harness list' });
+  const capabilities = Object.entries(one.capabilities).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : typeof value === 'boolean' ? (value ? 'yes' : 'no') : value] as const);
+  const text = factsText(context.screen, [
+    ['harness', `${one.id}${one.isDefault ? ' (default)' : ''}`],
+    ['what it is', inertLine(one.summary)],
+    ['program', one.program ?? 'built in'],
+    ['installed', one.program === null ? null : (one.installedVersion ?? 'no')],
+    ['pinned', one.pinnedVersion],
+    ['model', one.defaultModel],
+    ...capabilities,
+  ]);
+  return { result: one, text, hints: one.program !== null && one.installedVersion === null ? [`  orrery harness install ${one.id}`] : [] };
+};

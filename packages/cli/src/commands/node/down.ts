@@ -1,0 +1,40 @@
+import { OrreryError } from '@orrery/protocol/errors';
+import type { Connection } from '../../connect.ts';
+import { countText } from '../../wording.ts';
+import type { Command, CommandContext } from '../command.ts';
+
+/** How long `down` waits when nothing is said. */
+const PATIENCE_MS = 600_000;
+const LOOK_EVERY_MS = 100;
+
+/** `orrery down`: nothing running is done; otherwise it ends after looking that the node is gone. */
+export const down: Command = async (context) => {
+  const { input } = context;
+  let connection: Connection;
+  try {
+    connection = await context.connect();
+  } catch (thrown) {
+    if (thrown instanceof OrreryError && thrown.code === 'node_not_running') return { result: { stopped: false }, text: 'No node is running. Start one: orrery up --detach' };
+    throw thrown;
+  }
+  const now = input.flag('now');
+  await context.change({ intent: { stop: true, now }, send: (requestId) => connection.client.call('nodeDrain', { body: { stop: true, now }, idempotencyKey: requestId }) });
+  const { running } = connection.node.tasks;
+  if (running > 0) context.note(now ? `  ${countText(running, 'task')} go on in their keepers until the next start.` : `  Waiting for ${countText(running, 'running task')}; orrery down --now does not wait.`);
+  await gone(context, connection, input.number('timeout') ?? PATIENCE_MS);
+  return { result: { stopped: true }, text: `${context.screen.good('✓')} The node has stopped.` };
+};
+
+const gone = async ({ world }: CommandContext, { client, local }: Connection, patienceMs: number): Promise<void> => {
+  const isThere = async (): Promise<boolean> => {
+    if (local !== null) return world.processes.isAlive(local.pid);
+    return client.call('health', { timeoutMs: 2000 }).then(
+      () => true,
+      () => false,
+    );
+  };
+  for (let waitedMs = 0; await isThere(); waitedMs += LOOK_EVERY_MS) {
+    if (waitedMs > patienceMs) throw new OrreryError('deadline', 'The node has not stopped yet.', { rule: 'It takes no new work and stops when its tasks are over.', fix: 'orrery down --now' });
+    await world.sleep(LOOK_EVERY_MS);
+  }
+};

@@ -1,0 +1,67 @@
+import type { CommandSpec } from '../command.ts';
+
+export const nodeCommands: readonly CommandSpec[] = [
+  {
+    noun: null,
+    verb: 'up',
+    summary: 'start the node of this data directory',
+    detail: 'In the foreground it prints what happens: tasks, stages, verdicts. Ctrl-C stops it; agents that run go on in their keepers and are found again by the next start.',
+    options: [
+      { name: 'detach', kind: 'flag', summary: 'run in the background and end when it is ready' },
+      { name: 'listen', kind: 'text', value: 'HOST:PORT', summary: 'where the API listens (default: the configuration, then loopback)' },
+    ],
+    examples: [
+      { line: 'orrery up', does: 'in the foreground, with live lines' },
+      { line: 'orrery up --detach', does: 'in the background; orrery down stops it' },
+    ],
+    exits: [4, 8],
+    follows: true,
+    load: async () => (await import('./up.ts')).up,
+  },
+  {
+    noun: null,
+    verb: 'down',
+    summary: 'stop the running node',
+    detail: 'Takes no new work, waits for what runs, then stops. --now does not wait: what runs goes on in its keepers until the next start.',
+    options: [
+      { name: 'now', kind: 'flag', summary: 'do not wait for running tasks' },
+      { name: 'timeout', kind: 'duration', value: 'TIME', summary: 'how long to wait for it to stop (default: 10m)' },
+    ],
+    examples: [
+      { line: 'orrery down', does: 'when the running tasks are over' },
+      { line: 'orrery down --now', does: 'at once' },
+    ],
+    exits: [3, 4, 5, 8],
+    changes: true,
+    load: async () => (await import('./down.ts')).down,
+  },
+  {
+    noun: null,
+    verb: 'status',
+    summary: 'show the running node and what it does',
+    examples: [{ line: 'orrery status', does: 'who it is, where it is, what runs and waits' }],
+    operations: ['nodeShow', 'taskList'],
+    load: async () => (await import('./status.ts')).status,
+  },
+  {
+    noun: null,
+    verb: 'doctor',
+    summary: 'find what is wrong and how to mend it',
+    detail: 'Ends with 1 when there is a problem; warnings end with 0.',
+    examples: [{ line: 'orrery doctor', does: 'checks sandbox, disk, store, Git, agent programs' }],
+    operations: ['nodeDoctor'],
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    noun: null,
+    verb: 'usage',
+    summary: 'show tokens and cost by model',
+    options: [{ name: 'task', kind: 'text', value: 'TASK', summary: 'of one task only', completes: 'task' }],
+    examples: [
+      { line: 'orrery usage', does: 'of everything' },
+      { line: 'orrery usage --task last', does: 'of the newest task' },
+    ],
+    operations: ['usageShow'],
+    load: async () => (await import('./usage.ts')).usage,
+  },
+];

@@ -1,0 +1,32 @@
+// The one command table. Help, man pages, completion, documentation and the dispatch are made of it.
+import { backendCommands } from './backend/rows.ts';
+import type { CommandSpec } from './command.ts';
+import { configCommands } from './config/rows.ts';
+import { harnessCommands } from './harness/rows.ts';
+import { nodeCommands } from './node/rows.ts';
+import { projectCommands } from './project/rows.ts';
+import { queueCommands } from './queue/rows.ts';
+import { salvageCommands } from './salvage/rows.ts';
+import { secretCommands } from './secret/rows.ts';
+import { selftestCommands } from './selftest/rows.ts';
+import { shellCommands } from './shell/rows.ts';
+import { runCommands } from './run/rows.ts';
+import { taskCommands } from './task/rows.ts';
+import { tokenCommands } from './token/rows.ts';
+
+/** Every command, in the order of help. */
+export const table: readonly CommandSpec[] = [
+  ...runCommands,
+  ...nodeCommands,
+  ...taskCommands,
+  ...projectCommands,
+  ...queueCommands,
+  ...harnessCommands,
+  ...backendCommands,
+  ...salvageCommands,
+  ...tokenCommands,
+  ...secretCommands,
+  ...configCommands,
+  ...selftestCommands,
+  ...shellCommands,
+];

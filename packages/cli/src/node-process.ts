@@ -1,0 +1,129 @@
+// The one place of the command line that starts processes: the node's own program, and a pager.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fromErrorBody, OrreryError, type ErrorBody } from '@orrery/protocol/errors';
+
+/** One JSON line that the node's program wrote on its standard output. */
+export type NodeLine = Readonly<Record<string, unknown>>;
+
+/** What a child of the node's program was started with. `input` is given on standard input and nothing else. */
+export type NodeCall = { readonly args: readonly string[]; readonly input?: string; readonly onLine?: (line: NodeLine) => void };
+
+/** A node in the foreground. */
+export type ForegroundNode = { readonly ended: Promise<number>; stop(): void };
+
+/** Processes that the command line may start. */
+export type Processes = {
+  /** Starts a node; settles when it says that it is ready. Detached: it outlives this process, its errors go to `logFile`. */
+  startNode(options: { readonly args: readonly string[]; readonly logFile: string | null }): Promise<{ readonly url: string; readonly node: ForegroundNode }>;
+  /** Runs another verb of the node's program to its end and answers its last line. */
+  callNode(call: NodeCall): Promise<NodeLine>;
+  /** Shows text through a pager; false when none could be started. */
+  page(command: string, text: string): Promise<boolean>;
+  /** Whether a process of that id is there. */
+  isAlive(pid: number): boolean;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const entryOfNode = (): string => createRequire(import.meta.url).resolve('@orrery/node/main');
+
+/** The processes of this machine. */
+export const createProcesses = (env: Environment): Processes => ({
+  startNode: (options) => startNode(env, options),
+  callNode: (call) => callNode(env, call),
+  page: (command, text) => page(env, command, text),
+  isAlive: (pid) => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch (thrown) {
+      return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+    }
+  },
+});
+
+const startNode: (env: Environment, options: Parameters<Processes['startNode']>[0]) => ReturnType<Processes['startNode']> = async (env, { args, logFile }) => {
+  if (logFile !== null) mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+  const log = logFile === null ? 'inherit' : openSync(logFile, 'w', 0o600);
+  // A foreground node is not in the terminal's process group: Ctrl-C reaches it once, through this process.
+  const child = spawn(process.execPath, [entryOfNode(), 'up', ...args], { env, detached: true, stdio: ['ignore', 'pipe', log] });
+  if (typeof log === 'number') closeSync(log);
+  const ended = endOf(child);
+  const ready = new Promise<string>((resolve, reject) => {
+    linesOf(child, (line) => {
+      if (typeof line['url'] === 'string') resolve(line['url']);
+      if (isErrorLine(line)) reject(fromErrorBody(line.error));
+    });
+    ended.then(
+      (code) => reject(neverReady(code, logFile)),
+      (thrown: unknown) => reject(thrown),
+    );
+  });
+  const url = await ready;
+  if (logFile !== null) {
+    child.stdout?.destroy();
+    child.unref();
+  }
+  return { url, node: { ended, stop: () => void child.kill('SIGTERM') } };
+};
+
+const neverReady = (code: number, logFile: string | null): OrreryError =>
+  new OrreryError('node_not_running', `The node ended with ${code} before it was ready.`, { rule: 'A node says on its first line that it is ready, or why not.', ...(logFile === null ? {} : { fix: `cat ${logFile}` }) });
+
+const callNode = async (env: Environment, { args, input, onLine }: NodeCall): Promise<NodeLine> => {
+  const child = spawn(process.execPath, [entryOfNode(), ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input ?? '');
+  let last: NodeLine | null = null;
+  const read = linesOf(child, (line) => {
+    last = line;
+    onLine?.(line);
+  });
+  const code = await endOf(child);
+  await read;
+  const line = last as NodeLine | null;
+  if (line !== null && isErrorLine(line)) throw fromErrorBody(line.error);
+  if (line === null) throw new OrreryError('internal', `The node's program ended with ${code} and no answer.`, { fix: 'Look at what it wrote above.' });
+  return line;
+};
+
+type ErrorLine = NodeLine & { readonly error: Partial<ErrorBody> & { message: string } };
+const isErrorLine = (line: NodeLine): line is ErrorLine => {
+  const error = line['error'];
+  return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
+};
+
+const endOf = (child: ChildProcess): Promise<number> =>
+  new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
+  });
+
+/** Calls back for each line that is a JSON object; other lines are not ours and are left out. */
+const linesOf = (child: ChildProcess, onLine: (line: NodeLine) => void): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.stdout === null) return resolve();
+    const reader = createInterface({ input: child.stdout });
+    reader.on('close', resolve);
+    reader.on('line', (text) => {
+      if (!text.startsWith('{')) return;
+      try {
+        onLine(JSON.parse(text) as NodeLine);
+      } catch {
+        // A line that begins like JSON and is none is not an answer.
+      }
+    });
+  });
+
+const page = (env: Environment, command: string, text: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', command], { env: { LESS: 'FRX', ...env }, stdio: ['pipe', 'inherit', 'inherit'] });
+    child.on('error', () => resolve(false));
+    child.on('exit', (code) => resolve(code !== 127 && code !== 126));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(text);
+  });

@@ -1,0 +1,91 @@
+import type { Project, Task, TaskCreate } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import type { CommandContext, CommandInput } from './commands/command.ts';
+import type { Connection } from './connect.ts';
+import { allProjects, projectOf, repositoryRoot, taskIdOf } from './names.ts';
+import { newRequestId } from './receipts.ts';
+import { shellWord } from './wording.ts';
+
+/** Reads the prompt: an argument, or standard input for `-`. Nothing is asked for. */
+export const readPrompt = async (context: CommandContext): Promise<string> => {
+  const given = context.input.argument('prompt');
+  const prompt = given === '-' ? await context.world.stdin.read() : given;
+  if (prompt !== null && prompt.trim() !== '') return prompt;
+  if (prompt === null && context.input.tail.length > 0) return context.input.tail.map(shellWord).join(' ');
+  throw new OrreryError(given === null ? 'invalid_input' : 'empty_input', given === null ? 'A prompt is needed.' : 'The prompt is empty.', { rule: 'It is the first argument; - reads it from standard input.', fix: 'orrery run "fix the failing test"' });
+};
+
+/** The command behind `--`, which needs `--command` or `--harness command`, and the other way round. */
+const commandOf = (input: CommandInput): { readonly harness?: string; readonly command?: string[] } => {
+  const harness = input.text('harness');
+  const wanted = input.flag('command') || harness === 'command';
+  if (!wanted && input.tail.length === 0) return harness === null ? {} : { harness };
+  if (wanted && harness !== null && harness !== 'command') throw new OrreryError('invalid_input', 'A command and an agent program do not go together.', { rule: '--command runs what is behind -- without an agent.', fix: 'Leave out --harness, or --command.' });
+  if (input.tail.length === 0) throw new OrreryError('invalid_input', 'The command is missing.', { rule: 'It comes last, behind --.', fix: 'orrery run --command -- make lint' });
+  if (!wanted) throw new OrreryError('invalid_input', 'What is behind -- is a command, and a command needs --command.', { rule: 'A task has an agent or a command.', fix: `orrery run --command -- ${input.tail.map(shellWord).join(' ')}` });
+  return { harness: 'command', command: [...input.tail] };
+};
+
+const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
+  const cpuMs = input.number('limit-cpu');
+  const limits = {
+    wallMs: input.number('limit-wall'),
+    hookMs: input.number('limit-hook'),
+    turnMs: input.number('limit-turn'),
+    cpuSeconds: cpuMs === null ? null : Math.max(1, Math.ceil(cpuMs / 1000)),
+    memoryBytes: input.number('limit-memory'),
+    processes: input.number('limit-processes'),
+    outputBytes: input.number('limit-output'),
+  };
+  const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null));
+  return Object.keys(given).length === 0 ? undefined : given;
+};
+
+/** What to send for `run` and `task add`; finds or adds the project. */
+export const taskRequest = async (context: CommandContext, connection: Connection, prompt: string): Promise<TaskCreate> => {
+  const { input } = context;
+  const continues = input.text('continues');
+  const command = commandOf(input);
+  const project = await projectFor(context, connection);
+  const egress = input.list('egress');
+  return {
+    prompt,
+    project: project?.id ?? null,
+    ...command,
+    model: input.text('model') ?? undefined,
+    effort: input.text('effort') ?? undefined,
+    backend: input.text('backend') ?? undefined,
+    base: input.text('base') ?? undefined,
+    branch: input.text('branch') ?? undefined,
+    readOnly: input.flag('read-only'),
+    priority: input.number('priority') ?? undefined,
+    maxRetries: input.number('max-retries') ?? undefined,
+    budgetUsd: input.number('budget') ?? undefined,
+    limits: limitsOf(input),
+    egress: egress.length === 0 ? undefined : [...egress],
+    continues: continues === null ? undefined : await taskIdOf(connection, continues),
+    origin: { kind: 'cli', by: context.world.env['USER'] ?? 'unknown' },
+  };
+};
+
+/** The named project, or the one of the repository around the current folder, added when the node does not know it. */
+const projectFor = async (context: CommandContext, connection: Connection): Promise<Project | null> => {
+  const { input, world } = context;
+  const named = input.text('project');
+  if (named !== null) return projectOf(connection, named, world.cwd);
+  const root = repositoryRoot(world.cwd);
+  if (root === null) {
+    context.note('  Not in a repository: it works in an empty folder of its own.');
+    return null;
+  }
+  const known = (await allProjects(connection)).find(({ source }) => source === root);
+  if (known !== undefined) return known;
+  // Adding the same repository again answers the same project, so that this needs no receipt of its own.
+  const project = await connection.client.call('projectAdd', { body: { source: root }, idempotencyKey: newRequestId(world) });
+  context.note(`  This repository is now the project ${project.name}.`);
+  return project;
+};
+
+/** Sends a task with its receipt. */
+export const sendTask = (context: CommandContext, { client }: Connection, request: TaskCreate): Promise<Task> =>
+  context.change({ intent: request, send: (requestId) => client.call('taskAdd', { body: { ...request, requestId }, idempotencyKey: requestId }), resources: (task) => [task.id] });

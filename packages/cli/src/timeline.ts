@@ -1,0 +1,125 @@
+import type { OrreryEvent } from '@orrery/protocol';
+import { inert, inertLine } from './inert.ts';
+import { fit, type Screen } from './screen.ts';
+import { durationText } from './wording.ts';
+
+/** Lines of a failed script's output that are shown. */
+const TAIL_LINES = 20;
+/** Characters of a script's output that are kept for its tail. */
+const TAIL_CHARS = 16_384;
+
+/** What goes on, for a line that is overwritten. */
+export type Doing = { readonly what: string; readonly sinceMs: number };
+
+/**
+ * Turns the events of a task into lines for a person: two columns of gutter with `✓ ! ✗` for state alone, stages with times,
+ * what the agent says dimmed, one line for each tool call, the tail of what failed. Text comes out when it is complete: a
+ * later event of the same row replaces it.
+ */
+export type Timeline = {
+  lines(event: OrreryEvent): string[];
+  /** What is still held back. */
+  flush(): string[];
+  doing(): Doing | null;
+};
+
+type State = {
+  said: { row: string; text: string } | null;
+  tail: string;
+  doing: Doing | null;
+  backend: string;
+};
+
+export const createTimeline = (screen: Screen): Timeline => {
+  const state: State = { said: null, tail: '', doing: null, backend: '' };
+  return {
+    lines: (event) => [...(continuesText(state, event) ? [] : flushText(state, screen)), ...linesOf(event, state, screen)],
+    flush: () => flushText(state, screen),
+    doing: () => state.doing,
+  };
+};
+
+const continuesText = (state: State, { body }: OrreryEvent): boolean => body.kind === 'text' && state.said?.row === body.row;
+
+const flushText = (state: State, screen: Screen): string[] => {
+  const text = state.said === null ? '' : inert(state.said.text).trim();
+  state.said = null;
+  return text === '' ? [] : text.split('\n').map((line) => (line === '' ? '' : `    ${screen.dim(line)}`));
+};
+
+const label = (name: string): string => name.padEnd(9);
+
+const linesOf = ({ body, at }: OrreryEvent, state: State, screen: Screen): string[] => {
+  switch (body.kind) {
+    case 'task.state':
+      if (body.state === 'waiting') state.doing = { what: 'waiting', sinceMs: Date.parse(at) };
+      return body.state === 'waiting' ? [`${screen.careful('!')} waiting   ${inertLine(body.waitingFor ?? '')}`.trimEnd()] : [];
+    case 'attempt.started':
+      state.backend = inertLine(body.backend);
+      return [`  attempt ${body.attempt} on ${state.backend}`];
+    case 'stage.started':
+      return startStage(body, { state, at, screen });
+    case 'stage.output':
+      state.tail = (state.tail + body.text).slice(-TAIL_CHARS);
+      return [];
+    case 'stage.ended':
+      return endStage(body, state, screen);
+    case 'attempt.ended':
+      state.doing = null;
+      return [];
+    case 'task.applied':
+      return [`${screen.good('✓')} applied   ${inertLine(body.branch ?? '')} ${body.headSha.slice(0, 10)}`];
+    default:
+      return conversationLines(body, state, screen);
+  }
+};
+
+type Body = OrreryEvent['body'];
+
+const startStage = (body: Body & { kind: 'stage.started' }, { state, at, screen }: { state: State; at: string; screen: Screen }): string[] => {
+  state.tail = '';
+  state.doing = { what: body.round > 1 ? `${body.stage} (round ${body.round})` : body.stage, sinceMs: Date.parse(at) };
+  if (body.stage !== 'drive') return [];
+  return [`  ${label('agent')} round ${body.round}${body.round > 1 ? screen.dim(' (sent back with what validation said)') : ''}`];
+};
+
+const MARKS = { passed: '✓', failed: '✗', timeout: '✗', interrupted: '!', skipped: ' ' } as const;
+
+const endStage = (body: Body & { kind: 'stage.ended' }, state: State, screen: Screen): string[] => {
+  state.doing = null;
+  if (body.state === 'skipped') return [];
+  const paint = body.state === 'passed' ? screen.good : body.state === 'interrupted' ? screen.careful : screen.bad;
+  const why = [
+    body.state === 'timeout' ? 'out of time' : '',
+    body.state === 'interrupted' ? 'interrupted' : '',
+    body.exitCode !== null && body.exitCode !== 0 ? `exit ${body.exitCode}` : '',
+    body.note === null ? '' : inertLine(body.note),
+  ].filter((part) => part !== '');
+  const head = `${paint(MARKS[body.state])} ${label(body.stage)} ${durationText(body.tookMs).padStart(8)}${why.length === 0 ? '' : `  ${why.join(', ')}`}`;
+  return body.state === 'passed' ? [head] : [head, ...tailLines(state.tail, screen)];
+};
+
+const tailLines = (tail: string, screen: Screen): string[] => {
+  const lines = inert(tail).trimEnd().split('\n');
+  if (lines.length === 1 && lines[0] === '') return [];
+  const left = lines.length - TAIL_LINES;
+  return [...(left > 0 ? [`    ${screen.dim(`│ … ${left} more lines`)}`] : []), ...lines.slice(-TAIL_LINES).map((line) => `    ${screen.dim('│')} ${line}`)];
+};
+
+const conversationLines = (body: Body, state: State, screen: Screen): string[] => {
+  switch (body.kind) {
+    case 'text':
+      state.said = { row: body.row, text: body.text };
+      return [];
+    case 'tool.call':
+      return [`    ${fit(`→ ${inertLine(body.tool)}  ${inertLine(body.input)}`, screen.columns - 4)}`];
+    case 'tool.result':
+      return body.failed ? [`  ${screen.careful('!')} ${fit(`${inertLine(body.tool ?? 'tool')} failed: ${inertLine(body.output.slice(0, 2000))}`, screen.columns - 4)}`] : [];
+    case 'notice':
+      return [body.level === 'info' ? `  ${inertLine(body.text)}` : `${body.level === 'error' ? screen.bad('✗') : screen.careful('!')} ${inertLine(body.text)}`];
+    case 'turn.ended':
+      return body.outcome === 'success' ? [] : [`${screen.careful('!')} ${label('turn')} ${[body.outcome, body.failure ?? '', inertLine(body.message ?? '')].filter((part) => part !== '').join(': ')}`];
+    default:
+      return [];
+  }
+};

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { text as readAll } from 'node:stream/consumers';
+import { createProcesses, type Processes } from './node-process.ts';
+
+/** A stream that is written to. */
+export type Output = { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
+
+/** Everything of the machine that the command line touches; tests give their own. */
+export type World = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** `read` answers all of it; `readHidden` asks on the terminal without echo. */
+  readonly stdin: { readonly isTTY: boolean; read(): Promise<string>; readHidden(question: string): Promise<string> };
+  /** Milliseconds since 1970. */
+  now(): number;
+  random(bytes: number): Uint8Array;
+  sleep(ms: number): Promise<void>;
+  /** Calls `listener` on Ctrl-C and on SIGTERM instead of ending; answers how to stop that. */
+  onStop(listener: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
+  readonly processes: Processes;
+};
+
+const outputOf = (stream: NodeJS.WriteStream): Output => ({
+  write: (text) => void stream.write(text),
+  get isTTY() {
+    return stream.isTTY === true;
+  },
+  get columns() {
+    return stream.columns ?? 80;
+  },
+});
+
+/** The real machine. */
+export const systemWorld = (): World => ({
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: outputOf(process.stdout),
+  stderr: outputOf(process.stderr),
+  stdin: { isTTY: process.stdin.isTTY === true, read: () => readAll(process.stdin), readHidden },
+  now: Date.now,
+  random: (bytes) => randomBytes(bytes),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  onStop: (listener) => {
+    const interrupt = (): void => listener('SIGINT');
+    const terminate = (): void => listener('SIGTERM');
+    process.on('SIGINT', interrupt);
+    process.on('SIGTERM', terminate);
+    return () => {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', terminate);
+    };
+  },
+  processes: createProcesses(process.env),
+});
+
+/** Reads one line from the terminal without showing it; Ctrl-C rejects. */
+const readHidden = async (question: string): Promise<string> => {
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  stdin.setRawMode(true);
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      let typed = '';
+      stdin.setEncoding('utf8');
+      stdin.on('data', (piece: string) => {
+        for (const character of piece) {
+          if (character === '\r' || character === '\n' || character === '\u0004') return resolve(typed);
+          if (character === '\u0003') return reject(new Error('interrupted'));
+          typed = character === '\u007f' ? typed.slice(0, -1) : typed + character;
+        }
+      });
+    });
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write('\n');
+  }
+};
