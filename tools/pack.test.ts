@@ -6,6 +6,7 @@ import type { Manifest } from './pack.ts';
 const versions = new Map([
   ['@orrery/protocol', '0.1.0'],
   ['@orrery/client', '0.1.0'],
+  ['@orrery/node', '0.1.0'],
 ]);
 
 const cli: Manifest = {
@@ -22,7 +23,8 @@ describe('a published manifest', () => {
       ...cli,
       exports: { '.': { types: './dist/main.d.ts', default: './dist/main.js' }, './package.json': './package.json' },
       bin: { orrery: 'dist/main.js' },
-      files: ['dist', 'src', 'prebuilt'],
+      dependencies: { ...cli.dependencies, '@orrery/node': '0.1.0' },
+      files: ['dist', 'src', 'native'],
     });
   });
 

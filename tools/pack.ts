@@ -6,13 +6,17 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { basename, dirname, join, resolve } from 'node:path';
 import { isTestCode } from './source.ts';
 
-/** What is published. `node` is the oldest Node the package promises; `bin` the command it installs, by its source file. */
-export const PUBLISHED: Record<string, { node: string; target: string; bin?: Record<string, string> }> = {
+/** What is published. `node` is the oldest Node the package promises; `bin` the command it installs, by its
+ * source file; `starts` our packages that it starts as programs and never imports. */
+export const PUBLISHED: Record<
+  string,
+  { node: string; target: string; bin?: Record<string, string>; starts?: readonly string[] }
+> = {
   protocol: { node: '>=20', target: 'es2022' },
   client: { node: '>=20', target: 'es2022' },
   'scripted-model': { node: '>=22.18', target: 'es2024' },
   node: { node: '>=22.18', target: 'es2024' },
-  cli: { node: '>=22.18', target: 'es2024', bin: { orrery: './src/main.ts' } },
+  cli: { node: '>=22.18', target: 'es2024', bin: { orrery: './src/main.ts' }, starts: ['@orrery/node'] },
 };
 
 /** The fields of a package's manifest that matter here. */
@@ -54,7 +58,9 @@ export function publishedManifest(
 ): Record<string, unknown> {
   const rule = PUBLISHED[name];
   if (rule === undefined) throw new Error(`${name} is not published.`);
-  for (const [dependency, version] of Object.entries(manifest.dependencies ?? {})) {
+  const started = (rule.starts ?? []).map((dependency) => [dependency, versions.get(dependency) ?? 'nothing']);
+  const dependencies: Record<string, string> = { ...manifest.dependencies, ...Object.fromEntries(started) };
+  for (const [dependency, version] of Object.entries(dependencies)) {
     if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
       throw new Error(`${manifest.name} depends on ${dependency}@${version}: pin one exact version.`);
     const ours = versions.get(dependency);
@@ -69,10 +75,11 @@ export function publishedManifest(
   ]);
   return {
     ...manifest,
+    dependencies,
     engines: { node: rule.node },
     exports: Object.fromEntries(Object.entries(manifest.exports).map(([entry, source]) => [entry, emitted(source)])),
     ...(bin.length > 0 && { bin: Object.fromEntries(bin) }),
-    files: ['dist', 'src', 'prebuilt'],
+    files: ['dist', 'src', 'native'],
   };
 }
 
@@ -103,7 +110,7 @@ function copySources(name: string, stage: string): void {
   if (existsSync(readme)) cpSync(readme, join(stage, 'README.md'));
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'));
   const prebuilt = join(root, 'native', 'prebuilt');
-  if (name === 'node' && existsSync(prebuilt)) cpSync(prebuilt, join(stage, 'prebuilt'), { recursive: true });
+  if (name === 'node' && existsSync(prebuilt)) cpSync(prebuilt, join(stage, 'native', 'prebuilt'), { recursive: true });
 }
 
 /** Stages and packs every published package into `out`; returns the tarball of each by package name. */

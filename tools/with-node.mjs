@@ -4,7 +4,17 @@
 // and then becomes the script. All it says goes to stderr. `--stamp` alone accepts what `npm install` just installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -73,40 +83,87 @@ function step(command, args, options) {
   return done.status === 0;
 }
 
+const lockFolder = join(root, '.tools', 'bootstrap.lock');
+
+/** Whether that process is there; a lock without a readable owner was just made and counts as held. */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/**
+ * Runs `change` while no other bootstrap of this checkout changes anything: two that install at once break each other.
+ * The lock of a process that is gone is taken over. `change` must look again whether there is anything left to do.
+ */
+function alone(change) {
+  mkdirSync(dirname(lockFolder), { recursive: true });
+  const owner = join(lockFolder, 'pid');
+  for (let waited = 0; ; waited += 1) {
+    try {
+      mkdirSync(lockFolder);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const pid = Number(existsSync(owner) ? readFileSync(owner, 'utf8') : 0);
+    if (pid > 0 && !isAlive(pid)) rmSync(lockFolder, { recursive: true, force: true });
+    else if (pid === 0 && waited > 50) rmSync(lockFolder, { recursive: true, force: true });
+    else {
+      if (waited === 0) say(`another bootstrap is at work here${pid > 0 ? ` (process ${pid})` : ''}; waiting ...`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    }
+  }
+  writeFileSync(owner, String(process.pid));
+  process.once('exit', unlock);
+  const result = change();
+  unlock();
+  process.off('exit', unlock);
+  return result;
+}
+
+function unlock() {
+  rmSync(lockFolder, { recursive: true, force: true });
+}
+
+const nodeFolder = join(root, '.tools', 'node24');
+const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
+/** The Node kept in .tools/node24, when it is there and runs. */
+function keptNode() {
+  const node = join(nodeFolder, 'node_modules', nodePackage, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  const version = versionOf(node);
+  return version && runsTypeScript(version) ? { node, version } : undefined;
+}
+
 /** A Node that runs our sources: this one, or the one kept in .tools/node24, fetched from the npm registry when absent. */
 function findNode() {
   if (runsTypeScript(process.version)) return { node: process.execPath, version: process.version };
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  const folder = join(root, '.tools', 'node24');
-  const node = join(folder, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  const present = versionOf(node);
-  if (present && runsTypeScript(present)) return { node, version: present };
+  return keptNode() ?? alone(() => keptNode() ?? fetchNode());
+}
+
+/** Fetches the binary's package into .tools/node24 and says how long it took; stops with the fix when there is none. */
+function fetchNode() {
   say(`this is Node ${process.version}; fetching Node ${wantedMajor} into .tools/node24 (about 190 MB on disk, once) ...`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name: 'orrery-node', private: true })}\n`);
-  const args = [
-    npmScript(),
-    'install',
-    '--prefix',
-    folder,
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    `${name}@${wantedMajor}`,
-  ];
+  mkdirSync(nodeFolder, { recursive: true });
+  writeFileSync(join(nodeFolder, 'package.json'), `${JSON.stringify({ name: 'orrery-node', private: true })}\n`);
+  const options = ['--prefix', nodeFolder, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'];
+  const args = [npmScript(), 'install', ...options, `${nodePackage}@${wantedMajor}`];
   const began = Date.now();
-  const fetched = step(process.execPath, args, { cwd: folder, env: childEnvironment(process.execPath) });
-  const version = fetched ? versionOf(node) : undefined;
-  if (!version || !runsTypeScript(version)) {
+  const fetched = step(process.execPath, args, { cwd: nodeFolder, env: childEnvironment(process.execPath) });
+  const kept = fetched ? keptNode() : undefined;
+  if (!kept) {
     stop(
-      `Node ${wantedMajor} could not be fetched as ${name} from the npm registry.`,
+      `Node ${wantedMajor} could not be fetched as ${nodePackage} from the npm registry.`,
       `Orrery runs on Node 22.18 or later; this is ${process.version}.`,
       'Install Node 24 from https://nodejs.org, then run the command again.',
     );
   }
-  say(`Node ${version} is ready (${seconds(began)})`);
-  return { node, version };
+  say(`Node ${kept.version} is ready (${seconds(began)})`);
+  return kept;
 }
 
 const seconds = (began) => `${((Date.now() - began) / 1000).toFixed(1)} s`;
@@ -125,7 +182,11 @@ function readStamp(file) {
 
 function installDependencies({ node, version }) {
   const stamp = dependencyStamp(version);
-  if (readStamp(stampFile) === stamp) return;
+  const isDone = () => readStamp(stampFile) === stamp;
+  if (!isDone()) alone(() => isDone() || installLocked(node, stamp));
+}
+
+function installLocked(node, stamp) {
   say('installing the locked dependencies (npm ci) ...');
   const began = Date.now();
   // Scripts stay off even when the user's own configuration turns them on: better-sqlite3 would start a compiler.
@@ -172,12 +233,17 @@ function buildKeeper(node) {
   const hash = createHash('sha256').update(compiler);
   for (const file of nativeSources(native).sort()) hash.update(`\n${relative(native, file)}\n`).update(readFileSync(file));
   const stamp = hash.digest('hex');
-  const keeperStamp = join(native, 'build', '.orrery-stamp');
-  if (readStamp(keeperStamp) === stamp) return;
+  const isDone = () => readStamp(keeperStampFile) === stamp;
+  if (!isDone()) alone(() => isDone() || buildWith(compiler, { node, script, stamp }));
+}
+
+const keeperStampFile = join(root, 'native', 'build', '.orrery-stamp');
+
+function buildWith(compiler, { node, script, stamp }) {
   say(`keeper: building with ${compiler} ...`);
   const began = Date.now();
   const ok = step(script.endsWith('.mjs') ? node : 'sh', [script], {
-    cwd: native,
+    cwd: dirname(script),
     env: { ...childEnvironment(node), CC: compiler },
   });
   if (!ok)
@@ -186,9 +252,9 @@ function buildKeeper(node) {
       'With a compiler on PATH the keeper is built from native/.',
       'Fix the compiler (Debian: apt-get install gcc libc6-dev), or set ORRERY_KEEPER=prebuilt to use the committed binary.',
     );
-  mkdirSync(dirname(keeperStamp), { recursive: true });
-  writeFileSync(keeperStamp, stamp);
-  return say(`keeper: built (${seconds(began)})`);
+  mkdirSync(dirname(keeperStampFile), { recursive: true });
+  writeFileSync(keeperStampFile, stamp);
+  say(`keeper: built (${seconds(began)})`);
 }
 
 /** Becomes the script: same stdio, signals passed on, its exit status is ours. */

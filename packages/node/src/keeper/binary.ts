@@ -22,7 +22,10 @@ const canExecute = (path: string): boolean => {
   }
 };
 
-const shippedNative = join(import.meta.dirname, '..', '..', '..', '..', 'native');
+/** In the repository `native/` lies at its root; a published package has its own, beside the emitted files. */
+const shippedNative = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', '..', '..', '..', 'native')
+  : join(import.meta.dirname, '..', '..', 'native');
 
 /**
  * The keeper program: the named one, else the one built here, else the one that is shipped for this platform. Rejects
