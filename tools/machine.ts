@@ -30,8 +30,7 @@ function firstLine(command: string, args: readonly string[]): string | undefined
 
 /** The keeper binary of this checkout: what the bootstrap built, else the committed one for this platform. */
 function findKeeper(): string | undefined {
-  const prebuilt = `${process.platform}-${process.arch}`;
-  const places = ['build/orrery-keeper', `prebuilt/${prebuilt}/orrery-keeper`];
+  const places = ['build/orrery-keeper', `prebuilt/orrery-keeper-${process.platform}-${process.arch}`];
   return places.map((place) => join(root, 'native', place)).find((file) => existsSync(file));
 }
 

@@ -7,7 +7,7 @@ const only = (path: string) => (asked: string) => asked === path;
 describe('where the keeper program is', () => {
   it('what was built here comes before what is shipped', () => {
     expect(findKeeperBinary({ ...machine, isExecutable: () => true })).toBe('/n/build/orrery-keeper');
-    expect(findKeeperBinary({ ...machine, isExecutable: only('/n/prebuilt/linux-arm64/orrery-keeper') })).toBe('/n/prebuilt/linux-arm64/orrery-keeper');
+    expect(findKeeperBinary({ ...machine, isExecutable: only('/n/prebuilt/orrery-keeper-linux-arm64') })).toBe('/n/prebuilt/orrery-keeper-linux-arm64');
   });
 
   it('a named path is taken or refused, never replaced', () => {
@@ -19,7 +19,7 @@ describe('where the keeper program is', () => {
     expect(() => findKeeperBinary({ ...machine, isExecutable: () => false })).toThrow(
       expect.objectContaining({
         code: 'backend_unavailable',
-        details: { places: ['/n/build/orrery-keeper', '/n/prebuilt/linux-arm64/orrery-keeper'] },
+        details: { places: ['/n/build/orrery-keeper', '/n/prebuilt/orrery-keeper-linux-arm64'] },
       }),
     );
   });

@@ -34,7 +34,7 @@ const shippedNative = import.meta.filename.endsWith('.ts')
 export const findKeeperBinary = (search: KeeperBinarySearch = {}): string => {
   const { explicit, native = shippedNative, platform = process.platform, arch = process.arch, isExecutable = canExecute } = search;
   const places =
-    explicit === undefined ? [join(native, 'build', 'orrery-keeper'), join(native, 'prebuilt', `${platform}-${arch}`, 'orrery-keeper')] : [explicit];
+    explicit === undefined ? [join(native, 'build', 'orrery-keeper'), join(native, 'prebuilt', `orrery-keeper-${platform}-${arch}`)] : [explicit];
   const found = places.find(isExecutable);
   if (found !== undefined) return found;
   throw new OrreryError('backend_unavailable', `The keeper program is not there: ${places.join(', ')}.`, {
