@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { collect, processesWith, until, word } from './stage.ts';
+import { collect, processesWith, uniqueSleep, until, word } from './stage.ts';
 import type { Stage } from './stage.ts';
-
-/** A sleep that only this test has, so that its process can be found from outside. */
-const uniqueSleep = (): string => `sleep 9${parseInt(word().slice(0, 7), 16)}`;
 
 /** How programs end, by themselves and by us, and that nothing of them is left. */
 export const endingCases = (stage: () => Stage): void => {
@@ -62,7 +59,7 @@ export const endingCases = (stage: () => Stage): void => {
     const marker = uniqueSleep();
     const script = `trap "" TERM; (setsid sh -c 'trap "" TERM; ${marker} & ${marker}; ${marker}' &) ; (${marker} &) ; echo ready; ${marker}; ${marker}`;
     const handle = await stage().start({ args: ['-c', script] });
-    await until('four sleepers', () => processesWith(marker).length >= 4);
+    await until('four sleepers', () => processesWith(marker).length === 4);
     await handle.terminate();
     expect(await handle.tryWait()).toBeNull();
     await handle.kill();

@@ -66,14 +66,17 @@ export const collect = async (handle: Handle, stream: OutputStream, from = 0): P
   return Buffer.concat(parts);
 };
 
-/** Processes whose command line holds `marker`, seen from outside. Zombies have none. */
-export const processesWith = (marker: string): number[] =>
+/** A sleep that only one test has, so that its processes can be found from outside. */
+export const uniqueSleep = (): string => `sleep 9${parseInt(word().slice(0, 7), 16)}`;
+
+/** Processes that are this command (words parted by single spaces), seen from outside. Zombies have no command line. */
+export const processesWith = (command: string): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(marker);
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `${command.replaceAll(' ', '\0')}\0`;
       } catch {
         return false;
       }

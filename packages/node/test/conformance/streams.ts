@@ -92,20 +92,21 @@ export const streamCases = (stage: () => Stage): void => {
     expect(await handle.write('big', bytes)).toEqual({ state: 'written' });
     await handle.closeInput();
     expect(sha(await output)).toBe(sha(bytes));
+    await handle.wait();
     await handle.finish();
   });
 
   it('a terminal is one: its size is told, a change of size is told by SIGWINCH', async () => {
-    const script = `console.log('size', process.stdout.columns, process.stdout.rows, process.stdin.isTTY); process.on('SIGWINCH', () => { console.log('now', process.stdout.columns, process.stdout.rows); process.exit(0); }); setInterval(() => {}, 1000);`;
+    const script = `const say = (w) => console.log([w, process.stdout.columns, process.stdout.rows].join(' ')); process.on('SIGWINCH', () => { say('now'); process.exit(0); }); say('size ' + process.stdin.isTTY); setInterval(() => {}, 1000);`;
     const handle = await stage().start({ ...node(script), stdio: 'pty', terminal: { columns: 100, rows: 30 } });
     let seen = '';
     const reading = (async () => {
       for await (const { bytes } of handle.output('stdout', 0)) seen += Buffer.from(bytes).toString();
     })();
-    await until('the first size', () => seen.includes('size 100 30 true'));
+    await until('the first size', () => seen.includes('size true 100 30'));
     await handle.resize(120, 40);
     await reading;
-    expect(seen).toBe('size 100 30 true\r\nnow 120 40\r\n');
+    expect(seen).toBe('size true 100 30\r\nnow 120 40\r\n');
     expect((await handle.wait()).exitCode).toBe(0);
     await handle.finish();
   });

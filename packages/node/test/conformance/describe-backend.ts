@@ -1,0 +1,35 @@
+// The conformance suite of the execution contract: the same cases on every backend.
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { Backend } from '../../src/exec/backend.ts';
+import { endingCases } from './endings.ts';
+import { grantCases } from './grants.ts';
+import { limitCases } from './limits.ts';
+import { networkCases } from './network.ts';
+import { restartCases } from './restarts.ts';
+import { secretCases } from './secrets.ts';
+import { openStage } from './stage.ts';
+import type { BackendPlace, Expectations, Stage } from './stage.ts';
+import { streamCases } from './streams.ts';
+
+/** Runs every case of the contract against a backend that promises `expectations`. */
+export const describeBackend = (name: string, makeBackend: (place: BackendPlace) => Backend, expectations: Expectations): void => {
+  const groups: readonly (readonly [string, (stage: () => Stage, expectations: Expectations) => void])[] = [
+    ['streams', streamCases],
+    ['endings', endingCases],
+    ['grants', grantCases],
+    ['network', networkCases],
+    ['secrets', secretCases],
+    ['limits', limitCases],
+    ['restarts', restartCases],
+  ];
+  describe.each(groups)(`${name}: %s`, (_group, cases) => {
+    let stage: Stage | null = null;
+    beforeAll(async () => {
+      stage = await openStage(makeBackend);
+    });
+    afterAll(async () => {
+      await stage?.close();
+    });
+    cases(() => stage!, expectations);
+  });
+};
