@@ -19,7 +19,7 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
   testkit: { ours: ['protocol'], others: ['vitest'], builtins: true },
 };
 
-/** The rings of packages/node/src: a file imports its own folder or a lower ring, never upward and never sideways without an arrow. */
+/** The rings of packages/node/src (`commands/` are verbs of the node's own program): a file imports its own folder or a lower ring, never upward and never sideways without an arrow. */
 export const RINGS: readonly (readonly string[])[] = [
   ['kernel'],
   ['config', 'store', 'keeper', 'git', 'files', 'telemetry'],
@@ -48,7 +48,7 @@ export const RINGS: readonly (readonly string[])[] = [
   ],
   ['run'],
   ['api', 'mcp', 'a2a', 'acp'],
-  ['main.ts', 'boot.ts'],
+  ['main.ts', 'boot.ts', 'commands'],
 ];
 
 /** Slices that others of their ring may import: they import no slice themselves. */

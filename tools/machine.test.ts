@@ -11,6 +11,7 @@ const bare: Machine = {
   landlock: undefined,
   compiler: undefined,
   git: undefined,
+  programs: [],
 };
 const full: Machine = {
   ...bare,
@@ -20,6 +21,7 @@ const full: Machine = {
   landlock: 7,
   compiler: 'cc',
   git: 'git version 2.39.5',
+  programs: ['pi', 'claude', 'codex'],
 };
 
 describe('what a suite needs of the machine', () => {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installedPrograms } from './agent-programs.ts';
 
 /** What a suite may need of the machine it runs on. */
-export type Need = 'git' | 'compiler' | 'root' | 'user-namespaces' | 'landlock' | 'keeper';
+export type Need = 'git' | 'compiler' | 'root' | 'user-namespaces' | 'landlock' | 'keeper' | 'agent-programs';
 
 /** What this machine has. Text is a version or a path; undefined means it is not there. */
 export type Machine = {
@@ -18,6 +19,8 @@ export type Machine = {
   landlock: number | undefined;
   compiler: string | undefined;
   git: string | undefined;
+  /** Harnesses whose pinned agent program lies in `.tools/programs`. */
+  programs: readonly string[];
 };
 
 const root = dirname(import.meta.dirname);
@@ -56,6 +59,7 @@ export function probeMachine(): Machine {
       (name) => name !== undefined && firstLine(name, ['--version']) !== undefined,
     ),
     git: firstLine('git', ['--version']),
+    programs: installedPrograms(),
   };
 }
 
@@ -79,6 +83,10 @@ const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> =
   landlock: {
     has: ({ landlock }) => (landlock ?? 0) > 0,
     fix: 'the keeper reports no Landlock (kernel 5.13 or later, landlock in the lsm= list)',
+  },
+  'agent-programs': {
+    has: ({ programs }) => programs.length === 3,
+    fix: 'not every agent program is installed (node tools/agent-programs.ts; needs the npm registry)',
   },
   keeper: { has: ({ keeper }) => keeper !== undefined, fix: 'no keeper binary (npm test builds it when there is a compiler)' },
 };

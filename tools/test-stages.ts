@@ -10,6 +10,8 @@ export type Stage = {
   promise: string;
   /** `check` counts as one test; `suite` writes a JSON report that is counted; `native` may end with a counting line. */
   kind: 'check' | 'suite' | 'native';
+  /** Whether its suites run agent programs: they are installed before it. */
+  programs?: boolean;
   command: string;
   args: readonly string[];
   needs: readonly Need[];
@@ -64,6 +66,7 @@ export const STAGES: readonly Stage[] = [
     config: 'vitest.slow.config.ts',
     files: /\.slow\.test\.ts$/,
     needs: ['git'],
+    programs: true,
     limitMs: 10 * MINUTE,
   }),
   suite({
@@ -71,7 +74,8 @@ export const STAGES: readonly Stage[] = [
     promise: 'a real node with real agent programs',
     config: 'vitest.e2e.config.ts',
     files: /^e2e\/.*\.test\.ts$/,
-    needs: ['git', 'keeper'],
+    needs: ['git', 'keeper', 'agent-programs'],
+    programs: true,
     limitMs: 14 * MINUTE,
   }),
 ];

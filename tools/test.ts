@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { installPrograms } from './agent-programs.ts';
 import { NEEDS, lacks, probeMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
 import { countNative, countSuite, requiredSkips, skippedText, totalLine } from './test-report.ts';
@@ -22,7 +23,7 @@ const print = (text: string): boolean => process.stdout.write(text);
  * and folders of their own where a node would keep its data, so that no test meets the user's node.
  */
 function stageEnvironment(root: string, temp: string, found: Machine): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(GIT_|ORRERY_)/.test(name));
+  const kept = Object.entries(process.env).filter(([name]) => !/^(GIT_|ORRERY_(?!TEST_))/.test(name));
   const folders = ['data', 'config', 'state', 'cache'].map((name) => [`XDG_${name.toUpperCase()}_HOME`, join(temp, name)]);
   for (const [, folder] of folders) mkdirSync(folder ?? '', { recursive: true });
   return {
@@ -121,11 +122,12 @@ function machineLine(found: Machine): string {
     found.compiler === undefined ? 'no compiler' : `compiler ${found.compiler}`,
     found.root ? 'root' : 'not root',
   ];
+  const programs = found.programs.length === 0 ? 'no agent program' : `agents ${found.programs.join(' ')}`;
   const kernel = [
     found.userNamespaces ? 'user namespaces' : 'no user namespaces',
     found.landlock === undefined ? 'Landlock unknown' : `Landlock ABI ${found.landlock}`,
   ];
-  return `${found.platform}, Node ${found.node}, ${[...facts, ...kernel].join(', ')}\n`;
+  return `${found.platform}, Node ${found.node}, ${[...facts, ...kernel, programs].join(', ')}\n`;
 }
 
 async function main(): Promise<number> {
@@ -143,6 +145,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const root = dirname(import.meta.dirname);
+  if (stages.some(({ programs }) => programs)) for (const problem of installPrograms()) print(`! ${problem}\n`);
   const found = probeMachine();
   print(machineLine(found));
   const temp = mkdtempSync(join(tmpdir(), 'orrery-test-'));

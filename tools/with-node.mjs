@@ -219,13 +219,13 @@ function buildKeeper(node) {
   const script = ['build.sh', 'build.mjs'].map((name) => join(native, name)).find((file) => existsSync(file));
   if (!script) return;
   const compiler = process.env.CC ?? ['cc', 'gcc', 'clang'].find((name) => onPath(name));
-  const prebuilt = join(native, 'prebuilt');
+  const prebuilt = join(native, 'prebuilt', `orrery-keeper-${process.platform}-${process.arch}`);
   if (process.env.ORRERY_KEEPER === 'prebuilt' || !compiler) {
     const why = compiler ? 'ORRERY_KEEPER=prebuilt' : 'no C compiler on PATH';
     if (!existsSync(prebuilt))
       stop(
         `The keeper cannot be built: ${why}.`,
-        'There is no committed keeper binary in native/prebuilt either.',
+        `There is no committed keeper for ${process.platform}-${process.arch} in native/prebuilt either.`,
         'Install a C compiler (Debian: apt-get install gcc libc6-dev), then run the command again.',
       );
     return say(`keeper: the committed binary of native/prebuilt (${why})`);
