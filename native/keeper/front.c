@@ -30,11 +30,13 @@ struct front_link {
 	bool closed;
 };
 
-int front_listen(uint16_t port) {
+int front_listen(uint16_t port, bool shared) {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
 	if (fd < 0) return -1;
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	// Programs of one environment that share a network share its port: each of their keepers answers for the same node.
+	if (shared) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
 	if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 128) == 0) return fd;
 	int failure = errno;
 	close(fd);

@@ -133,7 +133,7 @@ static void close_ends(const struct inner_ends *ends) {
 static bool tell_facts(const struct spec *spec, const struct inner_ends *ends, struct facts *facts) {
 	int listener = -1;
 	if (spec->front.port) {
-		listener = front_listen((uint16_t)spec->front.port);
+		listener = front_listen((uint16_t)spec->front.port, !spec->confine || !spec->network_none);
 		if (listener < 0) facts->front_error = errno;
 	}
 	struct message message = {.kind = MESSAGE_FACTS, .facts = *facts};
