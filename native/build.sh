@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the keeper: native/build/orrery-keeper, or another output and flavour.
-#   build.sh [release|sanitize|faults] [OUTPUT]     CC chooses the compiler, e.g. CC=musl-gcc
+#   build.sh [release|sanitize|faults] [OUTPUT]     CC chooses the compiler, CFLAGS and LIBS add to its flags
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 flavour=${1:-release}
@@ -16,5 +16,5 @@ esac
 mkdir -p "$(dirname -- "$output")"
 # To a temporary name first: a running keeper's file is never written to.
 # shellcheck disable=SC2086
-"$cc" $common $flags -o "$output.new" "$here"/keeper/*.c
+$cc $common ${CFLAGS:-} $flags -o "$output.new" "$here"/keeper/*.c ${LIBS:-}
 mv -f "$output.new" "$output"
