@@ -42,6 +42,8 @@ export const TOKEN_BURST_REQUESTS = 600;
 export const TOKEN_REQUESTS_PER_SECOND = 100;
 /** Failed authentications one address may make in a burst before it waits. */
 export const AUTH_FAILURES_BURST = 20;
+/** Failed authentications one address may make each second on average: one in two seconds. */
+export const AUTH_FAILURES_PER_SECOND = 0.5;
 /** Names kept for counting requests: bounded memory whatever is sent. */
 export const RATE_KEYS = 10_000;
 /** How often "last used" of a token is written: a read must not cost a write. */
@@ -54,8 +56,14 @@ export const STREAM_BUFFER_BYTES = 4 * 1024 * 1024;
 export const STREAM_READERS = 2_000;
 /** A comment is sent after this long without an event, so that proxies and dead peers are noticed. */
 export const STREAM_KEEP_ALIVE_MS = 15_000;
-/** Events that may gather for one reader while its replay is read; beyond, the replay catches up first. */
-export const STREAM_REPLAY_EVENTS = 500;
+/** How long a reader may take nothing while its replay waits to be written. */
+export const STREAM_STALL_MS = 30_000;
+/** Events a replay reads at once: a page is in memory for each reader that catches up. */
+export const STREAM_PAGE_EVENTS = 200;
+/** How long a disconnected reader has to take what was written before the connection is cut. */
+export const STREAM_LINGER_MS = 2_000;
+/** How long open requests have to end when the server closes. */
+export const HTTP_CLOSE_MS = 3_000;
 
 // --- tasks and their attempts ---
 /** Tasks that may wait: a runaway script is stopped before it fills the disk. */

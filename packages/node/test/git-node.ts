@@ -1,0 +1,43 @@
+// What tests of projects and checkouts start from: a data directory with a store, and the slices on it.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OrreryEvent } from '@orrery/protocol';
+import { createGit } from '../src/git/run.ts';
+import { systemClock } from '../src/kernel/clock.ts';
+import { createIds } from '../src/kernel/ids.ts';
+import { createLog } from '../src/kernel/log.ts';
+import { systemRandom } from '../src/kernel/random.ts';
+import { createProjects, createResults } from '../src/project/index.ts';
+import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
+import { openStore } from '../src/store/sqlite/open-store.ts';
+import { createWorkspace } from '../src/workspace/index.ts';
+
+/** Opens a node's projects and checkouts in a fresh folder; `close` takes everything away. */
+export const openGitNode = async ({ environment = process.env, warmSlots }: { environment?: NodeJS.ProcessEnv; warmSlots?: number } = {}) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-node-')));
+  const dataDirectory = join(folder, 'data');
+  const home = join(folder, 'home');
+  mkdirSync(dataDirectory);
+  mkdirSync(home);
+  const lines: string[] = [];
+  const log = createLog({ sink: { write: (line) => lines.push(line), close: () => undefined }, clock: systemClock });
+  const clock = { ...systemClock };
+  const store = await openStore({ file: join(dataDirectory, 'orrery.db'), clock, log, startWriter: startInlineWriter });
+  const events: OrreryEvent[] = [];
+  store.subscribe((some) => events.push(...some));
+  const git = createGit({ environment: { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') } });
+  const ids = createIds({ clock, random: systemRandom });
+  const makeWorkspace = () => createWorkspace({ dataDirectory, store, git, clock, random: systemRandom, ids, log, warmSlots });
+  const workspace = makeWorkspace();
+  const projects = createProjects({ store, git, dataDirectory, clock, ids, workspace });
+  const results = createResults({ store, git, dataDirectory });
+  const close = async (): Promise<void> => {
+    await workspace.settled();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { folder, dataDirectory, home, store, git, clock, ids, log, lines, events, workspace, makeWorkspace, projects, results, close };
+};
+
+export type GitNode = Awaited<ReturnType<typeof openGitNode>>;
