@@ -29,12 +29,13 @@ export const gitDirConfig = ({ kind, user }: Pick<GitDirSpec, 'kind' | 'user'>):
 
 /**
  * Makes a Git directory from nothing: no template, no remote, no upstream, no hook. Written by hand because it is ten
- * times faster than a process, and because nothing of the machine's configuration gets in. The folder must not exist.
+ * times faster than a process, and because nothing of the machine's configuration gets in. Only a mirror's folder may be
+ * there already (empty).
  */
 export const makeGitDir = async (spec: GitDirSpec): Promise<void> => {
   const { path, head, alternates } = spec;
-  await mkdir(path, { mode: 0o700 });
-  await Promise.all(['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'].map((folder) => mkdir(join(path, folder), { recursive: true })));
+  if (spec.kind !== 'mirror') await mkdir(path, { mode: 0o700 });
+  await Promise.all(['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'].map((folder) => mkdir(join(path, folder), { recursive: true, mode: 0o700 })));
   await Promise.all([
     writeFile(join(path, 'HEAD'), head.startsWith('refs/') ? `ref: ${head}\n` : `${head}\n`),
     writeFile(join(path, 'config'), gitDirConfig(spec)),

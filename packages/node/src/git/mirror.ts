@@ -51,7 +51,7 @@ const readHead = (listed: string): SourceHead => {
 };
 
 const fetchAll = async (git: Git, mirror: string, { location, protocols, withHead }: MirrorSource & { withHead: boolean }): Promise<void> => {
-  const quiet = ['--quiet', '--force', '--atomic', '--prune', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules', '--update-shallow'];
+  const quiet = ['--quiet', '--force', '--prune', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules', '--update-shallow'];
   const specs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*', '+refs/remotes/*:refs/remotes/*', ...(withHead ? [`+HEAD:${headRef}`] : [])];
   try {
     await git.run({ profile: 'user', gitDir: mirror, protocols, readOnly: false, timeoutMs: GIT_FETCH_MS, args: ['fetch', ...quiet, '--', location, ...specs] });

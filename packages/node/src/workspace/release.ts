@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { OrreryError } from '@orrery/protocol/errors';
+import { listRefs } from '../git/mirror.ts';
+import type { CheckoutView } from '../git/snapshot.ts';
+import { errorFields } from '../kernel/log.ts';
+import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
+import { gather, type Gathered } from './gather.ts';
+import { mirrorPath, slotPaths, type Checkout, type Saved, type WorkspaceContext } from './model.ts';
+import { recordSalvage, saveCommit, unsaved } from './results.ts';
+import { dropSlot, scrubSlot } from './scrub.ts';
+import { toCheckout, viewOf } from './slot.ts';
+import { findDirectory, listDirectories, updateDirectory, type DirectoryRow } from './store.ts';
+
+/** Finds the row of a checkout that a task has. Rejects with `not_found`. */
+export const claimedRow = async (context: WorkspaceContext, id: string): Promise<DirectoryRow & { project_id: string; base_sha: string; task_id: string }> => {
+  const row = await findDirectory(context.store.read, id);
+  if (row?.state !== 'claimed' || row.project_id === null || row.base_sha === null || row.task_id === null) {
+    throw new OrreryError('not_found', `There is no checkout ${id} in use.`, { rule: 'It was released, or never was a checkout of a project.' });
+  }
+  checkIdentity(row);
+  return { ...row, project_id: row.project_id, base_sha: row.base_sha, task_id: row.task_id };
+};
+
+type Work = { readonly row: Awaited<ReturnType<typeof claimedRow>>; readonly view: CheckoutView; readonly gathered: Gathered };
+
+/** Saves what no ref names yet. */
+const saveUnsaved = async (context: WorkspaceContext, { row, view, gathered }: Work, reason: string): Promise<Saved[]> => {
+  const { final, extra } = await unsaved(context, view, { gathered, taskId: row.task_id });
+  const whose = { projectId: row.project_id, taskId: row.task_id };
+  const saved: Saved[] = [];
+  if (final) saved.push(await saveCommit(context, view, { whose, sha: gathered.finalSha, baseSha: row.base_sha, reason }));
+  for (const tip of extra) saved.push(await saveCommit(context, view, { whose, sha: tip.sha, baseSha: row.base_sha, reason: `${reason} (${tip.ref})` }));
+  return saved;
+};
+
+/** Saves everything of a checkout that no ref names yet, and leaves the checkout as it is. Empty: nothing was unsaved. */
+export const salvageCheckout = async (context: WorkspaceContext, id: string, reason: string): Promise<Saved[]> => {
+  const row = await claimedRow(context, id);
+  const view = viewOf(context, row.project_id, row.path);
+  return saveUnsaved(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, reason);
+};
+
+/**
+ * Gives a checkout back. What is not saved yet is saved (`salvage: true`) or refused with `unsaved_work`; looked for in
+ * that checkout alone, at this moment. The cleaning goes on in the background.
+ */
+export const releaseCheckout = async (context: WorkspaceContext, id: string, { salvage, reason }: { salvage: boolean; reason: string }): Promise<Saved[]> => {
+  const scratch = await findDirectory(context.store.read, id);
+  if (scratch?.kind === 'scratch') {
+    await releaseScratch(context, scratch);
+    return [];
+  }
+  const row = await claimedRow(context, id);
+  const view = viewOf(context, row.project_id, row.path);
+  const gathered = await gather(context, view, { baseSha: row.base_sha });
+  const { reasons } = await unsaved(context, view, { gathered, taskId: row.task_id });
+  if (reasons.length > 0 && !salvage) {
+    throw new OrreryError('unsaved_work', `The checkout of ${row.task_id} holds ${reasons.join(', ')} that nothing else has.`, { rule: 'Work is saved before its place is cleaned.', fix: 'Repeat it with --salvage', details: { reasons } });
+  }
+  const saved = reasons.length > 0 ? await saveUnsaved(context, { row, view, gathered }, reason) : [];
+  await context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'scrubbing' }));
+  context.later(() => cleanSlot(context, row, gathered.finalSha));
+  return saved;
+};
+
+/** Cleans a slot for the next task; one that cannot be proven clean, or is one too many, is removed. */
+export const cleanSlot = async (context: WorkspaceContext, row: DirectoryRow, savedSha: string): Promise<void> => {
+  const projectId = row.project_id ?? '';
+  try {
+    await scrubSlot(context, viewOf(context, projectId, row.path), { row, savedTree: savedSha });
+  } catch (thrown) {
+    context.log.warn('workspace.scrub.failed', { id: row.id, ...errorFields(thrown) });
+    await dropSlot(context, row.id);
+    return;
+  }
+  await context.mutex.run(`pool:${projectId}`, async () => {
+    const ready = await listDirectories(context.store.read, { kind: 'slot', state: 'ready', projectId });
+    if (ready.length >= context.warmSlots) await removeDirectory(context, row);
+    else await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'ready', task_id: null, used_at: context.clock.nowMs() }));
+  });
+};
+
+/** A checkout without a repository. */
+export const makeScratch = async (context: WorkspaceContext, taskId: string): Promise<Checkout> => {
+  const id = directoryId(context, 'scratch');
+  const made = await makeDirectory(context, { kind: 'scratch', id, path: directoryPath(context, 'scratch', id), projectId: null, taskId });
+  await mkdir(slotPaths(made.path).tree, { mode: 0o755 });
+  await context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'claimed' }));
+  const row = await findDirectory(context.store.read, id);
+  if (row === undefined) throw new Error('a row that was just written is not there');
+  return toCheckout(context, row);
+};
+
+/** What a scratch folder holds has no other home: it is kept aside for its days; an empty one goes. */
+const releaseScratch = async (context: WorkspaceContext, row: DirectoryRow): Promise<void> => {
+  checkIdentity(row);
+  if (readdirSync(slotPaths(row.path).tree).length === 0) await removeDirectory(context, row);
+  else await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { kind: 'aside', state: 'kept', used_at: context.clock.nowMs() }));
+};
+
+/** Gives salvage refs that lost their row to a crash one. */
+export const settleSalvageRefs = async (context: WorkspaceContext, projectId: string): Promise<number> => {
+  const view = viewOf(context, projectId, '/nonexistent');
+  const refs = await listRefs(context.git, mirrorPath(context.dataDirectory, projectId), 'refs/orrery/salvage/');
+  const rows = await context.store.read.selectFrom('salvage').select('ref').where('project_id', '=', projectId).execute();
+  const known = new Set(rows.map(({ ref }) => ref));
+  const lost = refs.filter(({ ref }) => !known.has(ref));
+  for (const { ref, sha } of lost) await recordSalvage(context, view, { whose: { projectId, taskId: ref.split('/')[3] ?? '' }, ref, sha, baseSha: null, reason: 'the node stopped while it was being saved' });
+  return lost.length;
+};

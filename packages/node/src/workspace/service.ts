@@ -1,0 +1,134 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRemover, type OwnedDirectory } from '../files/remove.ts';
+import type { Git } from '../git/run.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { errorFields, type Log } from '../kernel/log.ts';
+import { WARM_SLOTS } from '../kernel/limits.ts';
+import { createMutex } from '../kernel/mutex.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Store } from '../store/store.ts';
+import { makeDirectory, removeDirectory } from './directories.ts';
+import { gather } from './gather.ts';
+import { mirrorPath, type Checkout, type Collected, type DirectoryKind, type Reclaimed, type Saved, type WorkspaceContext } from './model.ts';
+import { recoverDirectories, type Recovered } from './recover.ts';
+import { claimedRow, makeScratch, releaseCheckout, salvageCheckout } from './release.ts';
+import { storeResult } from './results.ts';
+import { reclaimAside } from './retention.ts';
+import { claimSlot, toCheckout, viewOf, warmSlot, type Claim } from './slot.ts';
+import { listDirectories, updateDirectory, userPaths } from './store.ts';
+
+/** Places to work in, and what is in them. Collecting, saving and releasing expect that every program in there has ended. */
+export type Workspace = {
+  /** A checkout at a recorded commit on a branch of its own. Rejects with `git_failed` when the mirror lacks the commit. */
+  claim(claim: Claim): Promise<Checkout>;
+  /** A place without a repository. */
+  scratch(taskId: string): Promise<Checkout>;
+  /** The checkout a task has now, if any; for a node that started again. */
+  checkoutOf(taskId: string): Promise<Checkout | null>;
+  /** Stores what a task made as `refs/orrery/results/<task>/<attempt>` of the mirror; the checkout stays as it is. */
+  collect(id: string, options: { readonly attempt: number }): Promise<Collected>;
+  /** Saves what no ref names yet as `refs/orrery/salvage/<task>/<n>`; empty when there is nothing. */
+  salvage(id: string, reason: string): Promise<readonly Saved[]>;
+  /** Gives a checkout back; unsaved work is saved first (`salvage`) or refused with `unsaved_work`. */
+  release(id: string, options: { readonly salvage: boolean; readonly reason: string }): Promise<readonly Saved[]>;
+  /** Makes one ready slot for the next task, unless there are enough. */
+  warm(projectId: string, baseSha: string): Promise<void>;
+  /** Settles what an earlier node left; `live` tasks keep their checkouts. */
+  recover(live: readonly string[]): Promise<Recovered>;
+  /** What was moved aside and is older than its days: listed, or removed. */
+  reclaim(options: { readonly dryRun: boolean; readonly days?: number }): Promise<readonly Reclaimed[]>;
+  /** What lies aside now. */
+  aside(): Promise<readonly { readonly id: string; readonly path: string; readonly taskId: string | null; readonly sinceMs: number }[]>;
+  /** Makes and records another directory of the node, so that it can be removed by the one deletion path. */
+  makeDirectory(directory: { readonly kind: DirectoryKind; readonly path: string; readonly projectId: string | null }): Promise<OwnedDirectory & { readonly id: string }>;
+  /** Marks a directory as finished. */
+  keepDirectory(id: string): Promise<void>;
+  /** Removes every directory of a project but those in use. `mirror`: its mirror too. Answers how many are in use. */
+  forgetProject(projectId: string, options: { readonly mirror: boolean }): Promise<{ readonly inUse: number }>;
+  mirrorOf(projectId: string): string;
+  /** Resolves when the work in the background has ended. */
+  settled(): Promise<void>;
+};
+
+/** What a workspace is made of. */
+export type WorkspaceParts = {
+  readonly dataDirectory: string;
+  readonly store: Store;
+  readonly git: Git;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly identity?: { readonly name: string; readonly email: string };
+  readonly warmSlots?: number;
+};
+
+/** Opens the workspaces of one data directory. */
+export const createWorkspace = (parts: WorkspaceParts): Workspace => {
+  const background = createBackground(parts.log);
+  const context = makeContext(parts, background.start);
+  return {
+    claim: (claim) => claimSlot(context, claim),
+    scratch: (taskId) => makeScratch(context, taskId),
+    checkoutOf: async (taskId) => {
+      const row = (await listDirectories(context.store.read, { taskId, state: 'claimed' }))[0];
+      return row === undefined ? null : toCheckout(context, row);
+    },
+    collect: async (id, { attempt }) => {
+      const row = await claimedRow(context, id);
+      const view = viewOf(context, row.project_id, row.path);
+      return storeResult(context, view, { gathered: await gather(context, view, { baseSha: row.base_sha }), taskId: row.task_id, attempt });
+    },
+    salvage: (id, reason) => salvageCheckout(context, id, reason),
+    release: (id, options) => releaseCheckout(context, id, options),
+    warm: (projectId, baseSha) => warmSlot(context, { projectId, baseSha }),
+    recover: (live) => recoverDirectories(context, new Set(live)),
+    reclaim: (options) => reclaimAside(context, options),
+    aside: async () => (await listDirectories(context.store.read, { kind: 'aside', state: 'kept' })).map(({ id, path, task_id, used_at }) => ({ id, path, taskId: task_id, sinceMs: used_at })),
+    makeDirectory: (directory) => makeDirectory(context, { ...directory, taskId: null }),
+    keepDirectory: (id) => context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'kept' })),
+    forgetProject: (projectId, { mirror }) => forgetProject(context, projectId, mirror),
+    mirrorOf: (projectId) => mirrorPath(parts.dataDirectory, projectId),
+    settled: background.settled,
+  };
+};
+
+const makeContext = (parts: WorkspaceParts, later: WorkspaceContext['later']): WorkspaceContext => {
+  const { dataDirectory, store, log } = parts;
+  mkdirSync(join(dataDirectory, 'workspaces'), { recursive: true, mode: 0o700 });
+  const remover = createRemover({
+    root: dataDirectory,
+    trash: join(dataDirectory, 'workspaces', '.trash'),
+    protectedPaths: () => userPaths(store.read),
+    onFailure: (thrown) => log.warn('workspace.remove.failed', errorFields(thrown)),
+  });
+  const identity = parts.identity ?? { name: 'Orrery', email: 'orrery@localhost' };
+  return { ...parts, remover, identity, mutex: createMutex(), warmSlots: parts.warmSlots ?? WARM_SLOTS, later };
+};
+
+/** Work that goes on after the answer was given, one after the other, so that it does not take the disk from the next task. */
+const createBackground = (log: Log) => {
+  let tail: Promise<void> = Promise.resolve();
+  return {
+    start: (work: () => Promise<void>): void => {
+      tail = tail.then(work).catch((thrown: unknown) => log.error('workspace.background.failed', errorFields(thrown)));
+    },
+    settled: async (): Promise<void> => {
+      for (let seen: Promise<void> | null = null; seen !== tail; ) {
+        seen = tail;
+        await seen;
+      }
+    },
+  };
+};
+
+const forgetProject = (context: WorkspaceContext, projectId: string, mirror: boolean): Promise<{ inUse: number }> =>
+  context.mutex.run(`pool:${projectId}`, async () => {
+    const rows = await listDirectories(context.store.read, { projectId });
+    const used = rows.filter(({ kind, state }) => kind === 'slot' && ['claimed', 'priming', 'scrubbing'].includes(state));
+    if (used.length > 0) return { inUse: used.length };
+    for (const row of rows.filter(({ kind }) => kind === 'slot' || (mirror && kind === 'mirror'))) await removeDirectory(context, row);
+    return { inUse: 0 };
+  });
