@@ -74,6 +74,7 @@ struct keeper {
 	bool exec_failed, program_ended, inner_gone, lost;
 	uint64_t go_at, wall_at, release_at, check_at, watch_at, inner_at; // deadlines; UINT64_MAX: none
 	struct exit_record exit;
+	bool exit_recorded; // a first version is on disk
 	bool leave;
 	int leave_code;
 

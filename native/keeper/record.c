@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "faults.h"
@@ -109,12 +110,26 @@ static bool write_reserved(struct keeper *k, const struct text *record) {
 	return done && renameat(k->dir_fd, reserved_name, k->dir_fd, "exit") == 0 && fsync(k->dir_fd) == 0;
 }
 
+// The second time on a full disk: within the block the first record has, so that nothing new is needed.
+static bool overwrite(struct keeper *k, struct text *record) {
+	struct stat before;
+	int fd = openat(k->dir_fd, "exit", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0) return false;
+	bool done = fstat(fd, &before) == 0;
+	while (done && record->size < (size_t)before.st_size && !record->failed) text_print(record, "\n"); // in one write, never shorter
+	done = done && !record->failed && pwrite(fd, record->bytes, record->size, 0) == (ssize_t)record->size && fsync(fd) == 0;
+	close(fd);
+	return done;
+}
+
 bool record_exit(struct keeper *k) {
 	struct text record = {0};
 	record_exit_json(k, &record);
 	text_print(&record, "\n");
 	bool written = write_reserved(k, &record);
 	int failure = errno;
+	if (!written && k->exit_recorded) written = overwrite(k, &record);
+	if (written) k->exit_recorded = true;
 	text_free(&record);
 	errno = failure;
 	return written;
