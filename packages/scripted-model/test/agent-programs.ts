@@ -72,7 +72,7 @@ const claude: AgentProgram = {
       CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: String(quietMs(place)),
       API_TIMEOUT_MS: String(quietMs(place)),
     };
-    const line = { type: 'user', message: { role: 'user', content: [{ type: 'text', text: prompt }] }, parent_tool_use_id: null };
+    const line = { type: 'user', message: { role: 'user', content: [{ type: 'text', text: asText(prompt) }] }, parent_tool_use_id: null };
     return { argv: resume === undefined ? argv : [...argv, '--resume', resume], env, stdin: `${JSON.stringify(line)}\n` };
   },
   conversationId: (lines) => textMember(lines.find((line) => line['type'] === 'system' && line['subtype'] === 'init'), 'session_id'),
@@ -138,6 +138,11 @@ const pi: AgentProgram = {
 };
 
 export const PROGRAMS: Readonly<Record<ProgramName, AgentProgram>> = { claude, codex, pi };
+
+/** Claude Code takes a text that begins with "/help" as its own command, which never reaches the model. */
+function asText(prompt: string): string {
+  return prompt.startsWith('/') ? `\n${prompt}` : prompt;
+}
 
 function quietMs(place: TurnPlace): number {
   return place.quietMs ?? 300_000;
