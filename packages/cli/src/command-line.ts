@@ -21,7 +21,7 @@ const requestId: OptionSpec = { name: 'request-id', kind: 'text', value: 'ID', s
 /** Every option of a row, its own first. */
 export const optionsOf = (spec: CommandSpec): readonly OptionSpec[] => [
   ...(spec.options ?? []),
-  ...(spec.changes === true ? [requestId] : []),
+  ...(spec.changes === 'once' ? [requestId] : []),
   ...(spec.follows === true ? [jsonLines] : []),
   ...commonOptions,
 ];
@@ -80,7 +80,8 @@ const nextWord = (words: readonly string[], from: number): number => {
 const unknownWord = (word: string, known: readonly string[], before: string): OrreryError => {
   const guess = closest(word, known);
   const named = /^[a-z][a-z-]{0,19}$/.test(word) ? ` "${word}"` : '';
-  return new OrreryError('unknown_command', `There is no command${named}${before === '' ? '' : ` of ${before.trim()}`}.`, {
+  if (before === '' && word.includes(' ')) return new OrreryError('unknown_command', 'A prompt is no command.', { rule: 'A prompt is given to run.', fix: 'orrery run "fix the failing test"' });
+  return new OrreryError('unknown_command', `There is no ${named === '' ? 'such command' : `command${named}`}${before === '' ? '' : ` of ${before.trim()}`}.`, {
     rule: guess === null ? `There are: ${known.join(', ')}.` : `Did you mean "${guess}"?`,
     fix: guess === null ? `orrery ${before}--help` : `orrery ${before}${guess} --help`,
   });
@@ -105,11 +106,16 @@ export const readInput = (meaning: Meaning & { kind: 'command' }): CommandInput 
   const parser = parserOf(spec, options);
   try {
     parser.parse([...words], { from: 'user' });
+    return inputOf({ spec, options, parser, tail });
   } catch (thrown) {
-    throw thrown instanceof CommanderError ? parseFailure(thrown, spec, options) : thrown;
+    if (thrown instanceof CommanderError) throw parseFailure(thrown, spec, options);
+    throw thrown instanceof OrreryError ? pasteable(thrown, name) : thrown;
   }
-  return inputOf({ spec, options, parser, tail });
 };
+
+/** A fix that is an option becomes a whole command, so that it can be pasted. */
+const pasteable = (error: OrreryError, name: string): OrreryError =>
+  error.fix?.startsWith('--') === true ? new OrreryError(error.code, error.message, { rule: error.rule ?? undefined, fix: `orrery ${name} ${error.fix}` }) : error;
 
 const parserOf = (spec: CommandSpec, options: readonly OptionSpec[]): Parser => {
   const parser = new Parser(spec.verb).exitOverride().helpOption(false).allowExcessArguments(false);
@@ -160,7 +166,7 @@ const inputOf = ({ spec, options, parser, tail }: Parsed): CommandInput => {
     if (option.name.startsWith('no-')) values.set(option.name, value === false);
     else if (value !== undefined) values.set(option.name, readValue(option, value));
   }
-  const args = new Map((spec.arguments ?? []).map((argument, place) => [argument.name, checkChoice(argument, parser.args[place] ?? null)]));
+  const args = new Map((spec.arguments ?? []).map((argument, place) => [argument.name, checkChoice(argument, { value: parser.args[place] ?? null, name: nameOf(spec) })]));
   const option = (name: string): unknown => {
     if (!options.some((known) => known.name === name)) throw new Error(`The table of ${nameOf(spec)} has no option ${name}.`);
     return values.get(name);
@@ -175,8 +181,8 @@ const inputOf = ({ spec, options, parser, tail }: Parsed): CommandInput => {
   };
 };
 
-const checkChoice = (argument: ArgumentSpec, value: string | null): string | null => {
+const checkChoice = (argument: ArgumentSpec, { value, name }: { readonly value: string | null; readonly name: string }): string | null => {
   if (value === null || argument.choices === undefined || argument.choices.includes(value)) return value;
   const guess = closest(value, argument.choices);
-  throw new OrreryError('unknown_name', `${argument.name.toUpperCase()} is not one of those that there are.`, { rule: `There are: ${argument.choices.join(', ')}.`, ...(guess === null ? {} : { fix: `Did you mean "${guess}"?` }) });
+  throw new OrreryError('unknown_name', `${argument.name.toUpperCase()} is not one of those that there are.`, { rule: `There are: ${argument.choices.join(', ')}.`, fix: `orrery ${name} ${guess ?? argument.choices[0]}` });
 };

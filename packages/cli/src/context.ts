@@ -1,6 +1,6 @@
 import { connect, requireOperations, type Connection } from './connect.ts';
 import type { Change, CommandContext, CommandInput, CommandSpec, Mode } from './commands/command.ts';
-import { nameOf, optionsOf } from './command-line.ts';
+import { nameOf } from './command-line.ts';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { pathsOf, type Paths } from './paths.ts';
 import { newRequestId, receiptBook, type Receipt } from './receipts.ts';
@@ -71,12 +71,9 @@ const nodeArgumentsOf = (input: CommandInput, paths: Paths): string[] => ['--dat
 type ChangeParts = { readonly spec: CommandSpec; readonly input: CommandInput; readonly world: World; readonly held: Held; readonly paths: Paths; readonly join: () => Promise<Connection> };
 
 const changeOf = ({ spec, input, world, held, paths, join }: ChangeParts): Change => {
-  const hasOption = optionsOf(spec).some(({ name }) => name === 'request-id');
+  const once = spec.changes === 'once';
+  const given = once ? readRequestId(input, nameOf(spec)) : null;
   return async ({ intent, send, resources, authority }) => {
-    const given = hasOption ? input.text('request-id') : null;
-    if (given !== null && !REQUEST_ID.test(given)) {
-      throw new OrreryError('invalid_input', 'The value of --request-id cannot be used.', { rule: 'Letters, digits and . _ : @ / + = - only, beginning with a letter or digit; at most 200.', fix: '--request-id nightly-42' });
-    }
     const requestId = given ?? newRequestId(world);
     const book = receiptBook(paths.receipts, world.now);
     const action = nameOf(spec).replace(' ', '.');
@@ -90,9 +87,15 @@ const changeOf = ({ spec, input, world, held, paths, join }: ChangeParts): Chang
       const error = toOrreryError(thrown);
       // An unknown outcome stays "sending": the receipt is what the person comes back with.
       if (error.code !== 'outcome_unknown') held.receipt = await book.settle(receipt, 'failed');
-      throw error.code === 'outcome_unknown' ? withRequestId(error, requestId) : thrown;
+      throw error.code === 'outcome_unknown' && once ? withRequestId(error, requestId) : thrown;
     }
   };
+};
+
+const readRequestId = (input: CommandInput, name: string): string | null => {
+  const given = input.text('request-id');
+  if (given === null || REQUEST_ID.test(given)) return given;
+  throw new OrreryError('invalid_input', 'The value of --request-id cannot be used.', { rule: 'Letters, digits and . _ : @ / + = - only, beginning with a letter or digit; at most 200.', fix: `orrery ${name} --request-id nightly-42` });
 };
 
 const withRequestId = (error: OrreryError, requestId: string): OrreryError =>

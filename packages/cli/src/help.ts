@@ -6,7 +6,7 @@ import type { Screen } from './screen.ts';
 /** Exit codes that a row can end with, in order. */
 export const exitsOf = (spec: CommandSpec): readonly Exit[] => {
   const remote = (spec.operations ?? []).length > 0;
-  const codes = new Set<number>([0, 1, 2, ...(remote ? [3, 4, 8] : []), ...(spec.changes === true ? [7, 10] : []), ...(spec.exits ?? [])]);
+  const codes = new Set<number>([0, 1, 2, ...(remote ? [3, 4, 8] : []), ...(spec.changes !== undefined ? [7, 10] : []), ...(spec.exits ?? [])]);
   return exits.filter(({ code }) => codes.has(code));
 };
 

@@ -45,7 +45,7 @@ export const projectOf = async (connection: Connection, given: string, cwd: stri
   const found = projects.find(({ id }) => id === given) ?? projects.find(({ name }) => name === given) ?? projects.find(({ source }) => source === given || source === path);
   if (found !== undefined) return found;
   const guess = closest(given, projects.map(({ name }) => name));
-  throw new OrreryError('not_found', 'There is no such project.', { rule: guess === null ? 'A project is named by its id, name or path.' : `Did you mean "${guess}"?`, fix: guess === null ? 'orrery project list' : `--project ${guess}` });
+  throw new OrreryError('not_found', 'There is no such project.', { rule: guess === null ? 'A project is named by its id, name or path.' : `Did you mean "${guess}"?`, fix: guess === null ? 'orrery project list' : `orrery project show ${guess}` });
 };
 
 const realPath = (path: string): string => {

@@ -61,7 +61,7 @@ export const receiptBook = (folder: string, now: () => number): ReceiptBook => {
       const receipt: Receipt = { requestId, action, authority, intent: sha256(canonicalJson({ action, intent })), state: 'sending', resources: [], createdAt: at, updatedAt: at };
       const known = await readReceipt(pathOf(receipt));
       if (known !== null && known.intent !== receipt.intent) {
-        throw new OrreryError('request_conflict', 'That request id was already used for something else.', { rule: 'One request id stands for one intent.', fix: 'Leave --request-id out, or give a new one.' });
+        throw new OrreryError('request_conflict', 'That request id was already used for something else.', { rule: 'One request id stands for one intent; leave --request-id out, or give another.', fix: 'orrery task list' });
       }
       if (known !== null) return known;
       await makeRoom(folder);

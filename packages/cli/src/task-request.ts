@@ -2,7 +2,7 @@ import type { Project, Task, TaskCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { CommandContext, CommandInput } from './commands/command.ts';
 import type { Connection } from './connect.ts';
-import { allProjects, projectOf, repositoryRoot, taskIdOf } from './names.ts';
+import { allProjects, projectOf, repositoryRoot } from './names.ts';
 import { newRequestId } from './receipts.ts';
 import { shellWord } from './wording.ts';
 
@@ -44,7 +44,6 @@ const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
 /** What to send for `run` and `task add`; finds or adds the project. */
 export const taskRequest = async (context: CommandContext, connection: Connection, prompt: string): Promise<TaskCreate> => {
   const { input } = context;
-  const continues = input.text('continues');
   const command = commandOf(input);
   const project = await projectFor(context, connection);
   const egress = input.list('egress');
@@ -63,7 +62,6 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     budgetUsd: input.number('budget') ?? undefined,
     limits: limitsOf(input),
     egress: egress.length === 0 ? undefined : [...egress],
-    continues: continues === null ? undefined : await taskIdOf(connection, continues),
     origin: { kind: 'cli', by: context.world.env['USER'] ?? 'unknown' },
   };
 };

@@ -40,6 +40,7 @@ export const verdictText = (screen: Screen, task: Task, diff: TaskDiff | null): 
   const { result } = task;
   const lines = [`${screen.bold(stateText(screen, task.state))}${tookText(task)}  ${screen.dim(task.id)}`];
   if (task.reason !== null) lines.push(`  ${inertLine(task.reason)}`);
+  if (task.waitingFor !== null) lines.push(`  waits for ${inertLine(task.waitingFor)}`);
   if (task.cause !== null) lines.push(`  cause: ${task.cause}`);
   if (result === null) return lines.join('\n');
   if (result.summary !== null) lines.push(...inert(result.summary).trim().split('\n').slice(0, 10).map((line) => `  ${line}`));

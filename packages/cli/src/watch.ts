@@ -10,8 +10,11 @@ export type Watched = { readonly task: Task; readonly stopped: 'SIGINT' | 'SIGTE
 
 export type Watching = { readonly id: string; readonly after?: number; readonly onEvent: (event: OrreryEvent) => Promise<void> | void; readonly onConnection?: (lost: OrreryError | null) => void; readonly deadlineMs?: number };
 
-/** Kinds of events after which a task may be over or wait for a person. */
-const TURNING = new Set(['task.ended', 'task.state']);
+/** Whether a task may be over, or wait for a person, after an event. */
+const turns = ({ body }: OrreryEvent): boolean => body.kind === 'task.ended' || (body.kind === 'task.state' && body.state !== 'queued' && body.state !== 'running');
+
+/** Events that are kept after a sequence. */
+const LOG_PAGE = 1000;
 
 /**
  * Follows a task until it is over or waits for a person, or until Ctrl-C. What it sees at the end is read anew: an older
@@ -35,9 +38,11 @@ export const watchTask = async ({ world }: CommandContext, { client }: Connectio
   try {
     for await (const event of client.taskEvents(watching.id, { after: watching.after ?? 0, signal: stop.signal, onConnection: watching.onConnection })) {
       await watching.onEvent(event);
-      if (!TURNING.has(event.body.kind)) continue;
+      if (!turns(event)) continue;
       const task = await client.call('taskShow', { params: { id: watching.id } });
-      if (endOfTask(task) !== null) return { task, stopped: null };
+      if (endOfTask(task) === null) continue;
+      await showRest(client, watching, event.sequence ?? 0);
+      return { task, stopped: null };
     }
   } finally {
     release();
@@ -47,7 +52,18 @@ export const watchTask = async ({ world }: CommandContext, { client }: Connectio
   return { task: await client.call('taskShow', { params: { id: watching.id } }), stopped };
 };
 
-/** Seconds in which a second Ctrl-C cancels. */
+/** What follows the event at which the task was seen to be over. */
+const showRest = async (client: Connection['client'], { id, onEvent }: Watching, from: number): Promise<void> => {
+  for (let after = from; ; ) {
+    const { items } = await client.call('taskLog', { params: { id }, query: { after, limit: LOG_PAGE } });
+    for (const event of items) await onEvent(event);
+    const last = items.at(-1)?.sequence;
+    if (items.length < LOG_PAGE || last === undefined || last === null) return;
+    after = last;
+  }
+};
+
+/** Time in which a second Ctrl-C cancels. */
 const SECOND_CHANCE_MS = 2000;
 
 /** After Ctrl-C: says that the task goes on and how to come back; a second Ctrl-C cancels it. Ends with 130, or 143. */

@@ -78,7 +78,7 @@ const callOnce = async ({ name, request, origin, send }: Call): Promise<unknown>
     const answer = first.status === 401 && !write ? (await drain(first), await send(sending, 'application/json')) : first;
     return await readAnswer(answer);
   } catch (thrown) {
-    throw failureOfTransport(thrown, write);
+    throw failureOfTransport(thrown, write, request.idempotencyKey !== undefined);
   } finally {
     clearTimeout(timer);
   }

@@ -21,13 +21,13 @@ export const failureOfAnswer = (status: number, body: unknown): OrreryError => {
 };
 
 /** Reads what a transport or an abort threw. `write`: whether the request may have changed something. */
-export const failureOfTransport = (thrown: unknown, write: boolean): OrreryError => {
+export const failureOfTransport = (thrown: unknown, write: boolean, repeatable = false): OrreryError => {
   if (thrown instanceof OrreryError) return thrown;
   const sent = !(thrown instanceof TransportFailure) || thrown.sent;
   if (write && sent) {
     return new OrreryError('outcome_unknown', 'The connection ended before the node answered.', {
       rule: 'What was sent may have been done: it is not sent again by itself.',
-      fix: 'Repeat the command with the same --request-id: the same request is never done twice.',
+      fix: repeatable ? 'Repeat it with the same request id: the same request is never done twice.' : 'Look what the node did: orrery status',
       cause: thrown,
     });
   }

@@ -44,8 +44,11 @@ export type CommandSpec = {
   readonly exits?: readonly ExitCode[];
   /** Operations that the node must have. */
   readonly operations?: readonly OperationName[];
-  /** It changes something: it takes `--request-id`. */
-  readonly changes?: boolean;
+  /**
+   * It changes something: a receipt is kept before it is sent. `once`: the node does the same request id once, so that
+   * `--request-id` is offered; `plain`: its operation has no request id.
+   */
+  readonly changes?: 'once' | 'plain';
   /** It follows something: it takes `--jsonl`. */
   readonly follows?: boolean;
   /** Left out of help and completion. */

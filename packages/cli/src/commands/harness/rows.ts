@@ -13,7 +13,7 @@ export const harnessCommands: readonly CommandSpec[] = [
     arguments: [harness],
     examples: [{ line: 'orrery harness install claude', does: 'the pinned version' }],
     operations: ['harnessList', 'harnessInstall'],
-    changes: true,
+    changes: 'once',
     load: async () => (await import('./install.ts')).harnessInstall,
   },
 ];

@@ -18,7 +18,7 @@ export const down: Command = async (context) => {
     throw thrown;
   }
   const now = input.flag('now');
-  await context.change({ intent: { stop: true, now }, send: (requestId) => connection.client.call('nodeDrain', { body: { stop: true, now }, idempotencyKey: requestId }) });
+  await context.change({ intent: { stop: true, now }, send: () => connection.client.call('nodeDrain', { body: { stop: true, now } }) });
   const { running } = connection.node.tasks;
   if (running > 0) context.note(now ? `  ${countText(running, 'task')} go on in their keepers until the next start.` : `  Waiting for ${countText(running, 'running task')}; orrery down --now does not wait.`);
   await gone(context, connection, input.number('timeout') ?? PATIENCE_MS);

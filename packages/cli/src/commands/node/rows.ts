@@ -32,7 +32,7 @@ export const nodeCommands: readonly CommandSpec[] = [
       { line: 'orrery down --now', does: 'at once' },
     ],
     exits: [3, 4, 5, 8],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./down.ts')).down,
   },
   {

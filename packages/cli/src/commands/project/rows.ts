@@ -14,7 +14,7 @@ export const projectCommands: readonly CommandSpec[] = [
       { line: 'orrery project add https://example.org/site.git --name site', does: 'a remote one' },
     ],
     operations: ['projectAdd'],
-    changes: true,
+    changes: 'once',
     load: async () => (await import('./add.ts')).projectAdd,
   },
   { noun: 'project', verb: 'list', summary: 'list projects', examples: [{ line: 'orrery project list', does: 'what the node knows' }], operations: ['projectList'], load: async () => (await import('./list.ts')).projectList },
@@ -27,7 +27,7 @@ export const projectCommands: readonly CommandSpec[] = [
     options: [{ name: 'name', kind: 'text', value: 'NAME', summary: 'new name' }],
     examples: [{ line: 'orrery project set site --name website', does: 'rename it' }],
     operations: ['projectList', 'projectSet'],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./set.ts')).projectSet,
   },
   {
@@ -39,7 +39,7 @@ export const projectCommands: readonly CommandSpec[] = [
     options: [{ name: 'salvage', kind: 'flag', summary: 'save unsaved work first' }],
     examples: [{ line: 'orrery project remove site', does: 'the repository itself stays as it is' }],
     operations: ['projectList', 'projectRemove'],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./remove.ts')).projectRemove,
   },
 ];

@@ -9,6 +9,6 @@ export const projectSet: Command = async (context) => {
   if (name === null) throw new OrreryError('invalid_input', 'Nothing is to be changed.', { rule: 'Say what: --name NAME.', fix: 'orrery project set site --name website' });
   const connection = await context.connect();
   const { id } = await projectOf(connection, context.input.argument('project') ?? '', context.world.cwd);
-  const project = await context.change({ intent: { id, name }, send: (requestId) => connection.client.call('projectSet', { params: { id }, body: { name }, idempotencyKey: requestId }), resources: () => [id] });
+  const project = await context.change({ intent: { id, name }, send: () => connection.client.call('projectSet', { params: { id }, body: { name } }), resources: () => [id] });
   return { result: { project }, text: projectText(context.screen, project, context.world.now()) };
 };

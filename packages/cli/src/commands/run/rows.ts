@@ -21,7 +21,6 @@ export const taskOptions: readonly OptionSpec[] = [
   { name: 'read-only', kind: 'flag', summary: 'the agent may change nothing' },
   { name: 'priority', kind: 'number', value: 'N', summary: 'place in the queue, 0 to 100; higher is sooner' },
   { name: 'egress', kind: 'list', value: 'HOST,…', summary: "hosts that it may reach beside the project's own" },
-  { name: 'continues', kind: 'text', value: 'TASK', summary: 'go on with the conversation of another task', completes: 'task' },
   { name: 'command', kind: 'flag', summary: 'no agent: run the command behind --' },
 ];
 
@@ -49,7 +48,7 @@ export const runCommands: readonly CommandSpec[] = [
     ],
     exits: [3, 4, 5, 6, 7, 8, 9, 10, 130, 143],
     operations: ['taskAdd', 'taskShow', 'projectList', 'projectAdd'],
-    changes: true,
+    changes: 'once',
     follows: true,
     load: async () => (await import('./run.ts')).run,
   },
@@ -70,7 +69,7 @@ export const runCommands: readonly CommandSpec[] = [
     ],
     exits: [3, 4, 5, 8, 9, 10, 130, 143],
     operations: ['taskAdd', 'taskShow', 'projectAdd'],
-    changes: true,
+    changes: 'once',
     follows: true,
     load: async () => (await import('./demo.ts')).demo,
   },

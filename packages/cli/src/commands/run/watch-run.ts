@@ -71,6 +71,6 @@ const finish = async (context: CommandContext, connection: Connection, { task, w
   if (failure !== undefined || !wishes.apply || files.length === 0) {
     return { result: { task, files }, text, hints: ['', ...nextCommands(task), ...(wishes.hints ?? [])], ...(failure === undefined ? {} : { failure }) };
   }
-  const applied = await connection.client.call('taskApply', { params: { id: task.id }, body: { mode: 'tree' }, idempotencyKey: `${task.requestId}.apply`.slice(0, 200) });
+  const applied = await connection.client.call('taskApply', { params: { id: task.id }, body: { mode: 'tree' }, timeoutMs: 120_000 });
   return { result: { task, files, applied }, text: `${text}\n${context.screen.good('✓')} applied  ${inert(applied.note)}`, hints: ['', `  orrery task log ${task.id}`, ...(wishes.hints ?? [])] };
 };

@@ -22,7 +22,7 @@ export const salvageCommands: readonly CommandSpec[] = [
     options: [{ name: 'branch', kind: 'text', value: 'NAME', summary: 'name of the branch' }],
     examples: [{ line: 'orrery salvage restore slv_… --branch rescue', does: 'then: git switch rescue' }],
     operations: ['salvageRestore'],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./restore.ts')).salvageRestore,
   },
 ];

@@ -16,7 +16,7 @@ export const taskCommands: readonly CommandSpec[] = [
       { line: 'orrery task add --request-id nightly-42 - < task.md', does: 'done once, however often it is sent' },
     ],
     operations: ['taskAdd', 'projectList', 'projectAdd'],
-    changes: true,
+    changes: 'once',
     load: async () => (await import('./add.ts')).taskAdd,
   },
   {
@@ -102,7 +102,7 @@ export const taskCommands: readonly CommandSpec[] = [
     arguments: [task],
     examples: [{ line: 'orrery task cancel last', does: 'what it did is kept as salvage' }],
     operations: ['taskCancel'],
-    changes: true,
+    changes: 'once',
     load: async () => (await import('./cancel.ts')).taskCancel,
   },
   {
@@ -112,7 +112,7 @@ export const taskCommands: readonly CommandSpec[] = [
     arguments: [task],
     examples: [{ line: 'orrery task retry last', does: 'the same task, another attempt' }],
     operations: ['taskRetry'],
-    changes: true,
+    changes: 'once',
     load: async () => (await import('./retry.ts')).taskRetry,
   },
   {
@@ -130,7 +130,7 @@ export const taskCommands: readonly CommandSpec[] = [
       { line: 'orrery task apply last --mode branch --branch fix/test', does: 'as a branch, leaving the tree alone' },
     ],
     operations: ['taskApply'],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./apply.ts')).taskApply,
   },
 ];

@@ -17,7 +17,7 @@ export const tokenCommands: readonly CommandSpec[] = [
       { line: 'orrery token create dashboard', does: 'one that only looks' },
     ],
     operations: ['tokenCreate'],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./create.ts')).tokenCreate,
   },
   {
@@ -27,7 +27,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     arguments: [{ name: 'token', required: true, summary: 'id or name of a token', completes: 'token' }],
     examples: [{ line: 'orrery token remove ci', does: 'it is refused from now on' }],
     operations: ['tokenList', 'tokenRemove'],
-    changes: true,
+    changes: 'plain',
     load: async () => (await import('./remove.ts')).tokenRemove,
   },
 ];

@@ -1,0 +1,43 @@
+import type { BackendView, DoctorReport, HarnessView } from '@orrery/protocol';
+
+export const backends: BackendView[] = [
+  {
+    name: 'sandbox',
+    aliases: ['kernel'],
+    summary: 'kernel sandbox on this machine',
+    usable: true,
+    problem: null,
+    fix: null,
+    isDefault: true,
+    allowed: true,
+    guarantees: [
+      { guarantee: 'files', held: true, by: 'landlock', missing: null },
+      { guarantee: 'network', held: true, by: 'seccomp', missing: null },
+    ],
+    cannotStop: ['a flaw of the kernel'],
+  },
+  {
+    name: 'local',
+    aliases: [],
+    summary: 'no walls at all',
+    usable: true,
+    problem: null,
+    fix: null,
+    isDefault: false,
+    allowed: true,
+    guarantees: [{ guarantee: 'files', held: false, by: 'none', missing: 'nothing keeps it in' }],
+    cannotStop: ['anything that you may do'],
+  },
+];
+
+export const harnesses: HarnessView[] = [
+  { id: 'pi', summary: 'a small agent', program: 'pi', pinnedVersion: '0.50.0', installedVersion: '0.50.0', isDefault: true, capabilities: { resume: true, wires: ['anthropic'] }, defaultModel: 'scripted/demo' },
+  { id: 'codex', summary: 'an agent', program: 'codex', pinnedVersion: '1.2.3', installedVersion: null, isDefault: false, capabilities: { resume: true }, defaultModel: null },
+  { id: 'command', summary: 'a command, no model', program: null, pinnedVersion: null, installedVersion: null, isDefault: false, capabilities: {}, defaultModel: null },
+];
+
+export const doctorLines: DoctorReport['lines'] = [
+  { area: 'store', state: 'ok', message: 'whole', fix: null },
+  { area: 'disk', state: 'warning', message: '4 GiB left', fix: 'Free some space.' },
+  { area: 'sandbox', state: 'problem', message: 'no user namespaces', fix: 'sysctl kernel.unprivileged_userns_clone=1' },
+];
