@@ -19,7 +19,7 @@ export type SourceHead = { readonly sha: string | null; readonly branch: string 
 export const headRef = 'refs/orrery/head';
 
 /** Makes an empty mirror. The folder must not exist. */
-export const makeMirror = (path: string): Promise<void> => makeGitDir({ path, kind: 'mirror', head: 'refs/orrery/none', alternates: [] });
+export const makeMirror = (path: string): Promise<void> => makeGitDir({ path, kind: 'mirror', head: 'refs/heads/none', alternates: [] });
 
 /**
  * Brings the mirror up to its source and answers the source's HEAD. Reads the source's refs first and fetches only when

@@ -45,7 +45,7 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   await copyFile(view.index, temporary);
   const call = { ...viewCall({ ...view, index: temporary }), timeoutMs: GIT_WRITE_MS };
   // Against HEAD and not the base: files that are ignored but committed, and changed submodule links, are then tracked.
-  if (head !== base) await git.run({ ...call, readOnly: false, args: ['read-tree', '-m', head] });
+  if (head !== base) await git.run({ ...call, readOnly: false, args: ['read-tree', '-i', '-m', head] });
   const [changed, untracked] = await Promise.all([
     git.run({ ...call, args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'] }).then(splitPaths),
     listUntracked({ git, call, entries }, ''),
@@ -102,8 +102,10 @@ const sortPaths = (entries: ReadonlyMap<BytePath, TreeEntryType>, paths: readonl
 const addPaths = async (git: Git, call: Omit<GitCall, 'args'>, paths: readonly BytePath[]): Promise<BytePath[]> => {
   if (paths.length === 0) return [];
   try {
-    await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--add', '--replace', '--stdin'], input: joinPaths(paths) });
-    return [];
+    const { stderr } = await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--add', '--replace', '--stdin'], input: joinPaths(paths) });
+    if (!stderr.includes('Ignoring path')) return [];
+    const stored = new Set(splitPaths(await git.run({ ...call, args: ['ls-files', '-z'] })));
+    return paths.filter((path) => !stored.has(path));
   } catch (thrown) {
     const stderr = thrown instanceof OrreryError ? String(thrown.details?.['stderr'] ?? '') : '';
     if (!/Unable to process path|Invalid path/i.test(stderr) || /No space left|quota/i.test(stderr)) throw thrown;

@@ -19,11 +19,24 @@ export type TakeObjects = {
   readonly base: string;
 };
 
-/** Which of these commits the mirror does not have. */
+/**
+ * Which of these commits the mirror does not have whole. The object alone is not enough: an earlier try that was ended in
+ * the middle may have left a commit without its files. What a ref of the mirror reaches is whole.
+ */
 export const missingCommits = async (git: Git, mirror: string, shas: readonly string[]): Promise<string[]> => {
   if (shas.length === 0) return [];
   const answer = await git.text({ gitDir: mirror, args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'], input: `${shas.join('\n')}\n` });
-  return answer.split('\n').flatMap((line, index) => (line.endsWith(' commit') ? [] : [shas[index] ?? '']));
+  const lines = answer.split('\n');
+  const present = shas.filter((_, index) => lines[index]?.endsWith(' commit') === true);
+  const whole = new Set((await areWhole(git, mirror, present)) ? present : []);
+  if (whole.size === 0) for (const sha of present) if (await areWhole(git, mirror, [sha])) whole.add(sha);
+  return shas.filter((sha) => !whole.has(sha));
+};
+
+const areWhole = async (git: Git, mirror: string, shas: readonly string[]): Promise<boolean> => {
+  if (shas.length === 0) return true;
+  const { code } = await git.run({ gitDir: mirror, timeoutMs: GIT_WRITE_MS, args: ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all'], input: `${shas.join('\n')}\n`, okCodes: [0, 1, 128] });
+  return code === 0;
 };
 
 /**
