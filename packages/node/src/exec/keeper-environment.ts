@@ -1,6 +1,6 @@
 // An environment whose programs run under keepers on this machine: the part that `local` and `sandbox` share.
 import { OrreryError } from '@orrery/protocol/errors';
-import type { GuaranteeReport, KeeperClient, KeeperConnection, KeeperSpec } from '../keeper/types.ts';
+import type { GuaranteeReport, KeeperClient, KeeperSpec } from '../keeper/types.ts';
 import type { Environment, EnvironmentSpec, Handle, RunSpec } from './backend.ts';
 import { describeKeeperSpec } from './describe-run.ts';
 import type { EnvironmentDirectory } from './environment-directory.ts';
@@ -36,12 +36,7 @@ const reattach = async ({ keeper, directory }: KeeperEnvironmentParts, runId: st
 export const settleEnvironment = async (keeper: KeeperClient, directory: EnvironmentDirectory): Promise<void> => {
   const settle = async (runId: string): Promise<void> => {
     const dir = directory.runDir(runId);
-    const connection = await keeper.adopt(dir);
-    if (connection !== null) {
-      await connection.kill();
-      await connection.finish();
-      connection.close();
-    }
+    await keeper.end(dir);
     // Refuses while the keeper lives: the proof that it does not.
     await keeper.remove(dir);
   };

@@ -7,7 +7,7 @@ const probed = [report('files', true), report('network', false), report('hosts',
 const unused = (): never => {
   throw new Error('not part of this test');
 };
-const keeper: KeeperClient = { launch: unused, adopt: unused, remains: unused, readSpool: unused, inputState: unused, remove: unused, probe: () => Promise.resolve(probed) };
+const keeper: KeeperClient = { launch: unused, adopt: unused, remains: unused, readSpool: unused, inputState: unused, end: unused, remove: unused, probe: () => Promise.resolve(probed) };
 const factories = createBackendFactories({ keeper, stateDir: '/d/exec', protectedPaths: ['/d'], variables: {} });
 const resolve = (name: string, { options, allowed = null }: { options?: unknown; allowed?: readonly string[] | null } = {}) => resolveBackend(factories, { name, options, allowed });
 

@@ -52,11 +52,20 @@ const connect = async (parts: Parts, dir: string, identity: KeeperIdentity): Pro
   return createConnection({ dir, identity, channel: await open(), open, processes, clock, endProcess: parts.endProcess });
 };
 
-/** Nothing ran: neither a waiting keeper nor the directory, with the environment's values in it, outlives the attempt. */
-const abandon = async (parts: Parts, dir: string): Promise<void> => {
+/** Ends the process of a keeper, and with it its tree, without talking to it. */
+const endUnasked = async (parts: Parts, dir: string): Promise<void> => {
   const identity = await readStatus(dir);
   if (identity !== null && (await isAlive(identity, parts.processes))) parts.endProcess(identity.pid);
-  for (let waited = 0; waited < GONE_MS && (await keeperAlive(dir, parts.processes)); waited += GONE_POLL_MS) await parts.clock.sleep(GONE_POLL_MS);
+  const start = parts.clock.monotonicMs();
+  while (await keeperAlive(dir, parts.processes)) {
+    if (parts.clock.monotonicMs() - start >= GONE_MS) throw keeperLost(`process ${identity?.pid} does not go away`);
+    await parts.clock.sleep(GONE_POLL_MS);
+  }
+};
+
+/** Nothing ran: neither a waiting keeper nor the directory, with the environment's values in it, outlives the attempt. */
+const abandon = async (parts: Parts, dir: string): Promise<void> => {
+  await endUnasked(parts, dir);
   await removeDirectory(dir, parts.processes);
 };
 
@@ -76,16 +85,30 @@ const adopt = async (parts: Parts, dir: string): Promise<KeeperConnection | null
   const identity = await readStatus(dir);
   if (identity === null) return null;
   // A keeper writes its status a moment before it listens, and leaves a moment after it stops: asked again until either is clear.
-  for (let waited = 0; ; waited += GONE_POLL_MS) {
+  const start = parts.clock.monotonicMs();
+  for (;;) {
     if (!(await isAlive(identity, parts.processes))) return null;
     try {
       return await connect(parts, dir, identity);
     } catch (thrown) {
       const lost = thrown instanceof OrreryError && thrown.code === 'keeper_lost';
-      if (!lost || waited >= CONNECT_MS) throw thrown;
+      if (!lost || parts.clock.monotonicMs() - start >= CONNECT_MS) throw thrown;
       await parts.clock.sleep(GONE_POLL_MS);
     }
   }
+};
+
+/** Asks first, since a keeper that ends its tree itself leaves an exit record; one that cannot be reached is ended. */
+const end = async (parts: Parts, dir: string): Promise<void> => {
+  try {
+    const connection = await adopt(parts, dir);
+    await connection?.kill();
+    await connection?.finish();
+    connection?.close();
+  } catch (thrown) {
+    if (!(thrown instanceof OrreryError) || thrown.code !== 'keeper_lost') throw thrown;
+  }
+  await endUnasked(parts, dir);
 };
 
 /** A client that starts keepers from `binary`. Holds no state: everything it knows is in the keepers' directories. */
@@ -100,6 +123,7 @@ export const createKeeperClient = (options: KeeperClientOptions): KeeperClient =
     readSpool: readSpoolFile,
     inputState: (dir, id) => readInputState(dir, id, parts.processes),
     probe: () => Promise.resolve().then(() => probeMachine(parts.program())),
+    end: (dir) => end(parts, dir),
     remove: (dir) => removeDirectory(dir, parts.processes),
   };
 };

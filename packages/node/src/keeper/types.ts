@@ -165,6 +165,8 @@ export type KeeperClient = {
   inputState(dir: string, id: string): Promise<InputState>;
   /** Probes this machine: what a confined run would get. */
   probe(): Promise<readonly GuaranteeReport[]>;
+  /** Ends the program of `dir` with its tree and its keeper, whatever state they are in. Resolves when the keeper is gone; also when there is none. */
+  end(dir: string): Promise<void>;
   /** Removes what a keeper that is gone left. Refuses while it lives, and when something foreign is in `dir`. */
   remove(dir: string): Promise<void>;
 };

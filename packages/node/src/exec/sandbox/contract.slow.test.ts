@@ -26,7 +26,7 @@ const runAsNobody = async (): Promise<{ code: number | null; output: string }> =
   chownSync(home, NOBODY, NOBODY);
   chmodSync(home, 0o700);
   const vitest = join(top, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--config', 'vitest.slow.config.ts', '--no-cache', '--reporter', 'json', 'packages/node/src/exec/sandbox/contract.slow.test.ts'];
+  const args = [vitest, 'run', '--config', 'vitest.slow.config.ts', '--configLoader', 'native', '--no-cache', '--reporter', 'json', 'packages/node/src/exec/sandbox/contract.slow.test.ts'];
   const child = spawn(process.execPath, args, {
     cwd: top,
     uid: NOBODY,
