@@ -1,0 +1,166 @@
+// The broker on its Unix socket: model gateway and egress proxy behind one door, each with its own token.
+
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { lookup } from 'node:dns/promises';
+import type { Duplex } from 'node:stream';
+import type { GatewayFailure } from '../harness/harness.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { errorFields, type Log } from '../kernel/log.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Store } from '../store/store.ts';
+import { createCallLedger } from './call-ledger.ts';
+import { createEgressProxy, type Resolve } from './egress-proxy.ts';
+import { createFailureMemory } from './failure-memory.ts';
+import { BROKER_CONNECTIONS, HEADER_BYTES, PROVIDER_QUIET_MS, REFUSAL_AUDIT_MS, REQUEST_MS } from './limits.ts';
+import type { AuditLine, LimitReport } from './model.ts';
+import { createModelGateway } from './model-gateway.ts';
+import { createPriceTable, type PriceTable } from './prices.ts';
+import type { Providers } from './providers.ts';
+import { createRemembered } from './remembered.ts';
+import { createRunTokens, type MintRequest } from './run-tokens.ts';
+import { listenAt } from './socket-file.ts';
+import { createUpstream } from './upstream.ts';
+
+export type BrokerParts = {
+  /** Unix socket in the data directory. */
+  readonly socketPath: string;
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Asked at each call, so that a changed configuration holds at once; the same for the others. */
+  readonly providers: () => Providers;
+  readonly prices?: () => PriceTable;
+  /** Hosts that no environment may reach, whatever its own list says. */
+  readonly egressDeny?: () => readonly string[];
+  readonly audit: (line: AuditLine) => void;
+  /** Told what a provider says of its limits, whichever program made the call. */
+  readonly onLimits?: (report: LimitReport) => void;
+  /** Default: the machine's resolver. */
+  readonly resolve?: Resolve;
+  /** Silence of a provider after which a call is ended, ms. */
+  readonly providerQuietMs?: number;
+};
+
+/** The broker of a node. */
+export type Broker = {
+  readonly socketPath: string;
+  readonly tokens: {
+    /** Two fresh tokens for an environment; earlier ones of it end. */
+    mint(asked: MintRequest): Promise<{ readonly run: string; readonly egress: string }>;
+    /** Ends the tokens, calls and connections of an environment; resolves when its calls are recorded. Repeatable. */
+    end(environmentId: string): Promise<void>;
+  };
+  /** The failure of an environment's newest model call, if it ended at or after `sinceMs`. */
+  lastFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
+  /** Whether a call of the task was refused for its budget since this node started. */
+  budgetRefused(taskId: string): boolean;
+  /** Resolves when every call so far of the environment is recorded. */
+  settled(environmentId: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+const lookupAll: Resolve = async (hostname) => (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** Starts the broker. @throws OrreryError node_already_running, config_invalid */
+export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
+  const { store, clock, log } = parts;
+  const audit = onceInAWhile(parts.audit, clock);
+  const tokens = createRunTokens({ store, clock, random: parts.random, ids: parts.ids });
+  const ledger = createCallLedger({ store, log });
+  const failures = createFailureMemory(clock);
+  const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? PROVIDER_QUIET_MS });
+  const builtin = createPriceTable();
+  const prices = parts.prices ?? (() => builtin);
+  const gateway = createModelGateway({ tokens, providers: parts.providers, prices, ledger, failures, upstream, clock, log, audit, onLimits: parts.onLimits ?? (() => undefined) });
+  const egress = createEgressProxy({ tokens, deny: parts.egressDeny ?? (() => []), resolve: parts.resolve ?? lookupAll, clock, audit });
+  const server = createHttpServer({ gateway, egress, log });
+  const removeSocket = await listenAt(server, parts.socketPath);
+  return {
+    socketPath: parts.socketPath,
+    tokens: {
+      mint: tokens.mint,
+      async end(environmentId) {
+        await tokens.end(environmentId);
+        gateway.endCalls(environmentId);
+        egress.endConnections(environmentId);
+        await ledger.settled(environmentId);
+      },
+    },
+    lastFailure: failures.last,
+    budgetRefused: failures.budgetRefused,
+    settled: ledger.settled,
+    async close() {
+      removeSocket();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      upstream.close();
+    },
+  };
+};
+
+type HttpParts = { readonly gateway: ReturnType<typeof createModelGateway>; readonly egress: ReturnType<typeof createEgressProxy>; readonly log: Log };
+
+const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
+  const guarded = (work: Promise<void>, giveUp: () => void): void => {
+    work.catch((thrown: unknown) => {
+      log.error('broker.request.failed', errorFields(thrown));
+      giveUp();
+    });
+  };
+  const tunnels = new Set<Duplex>();
+  const server = createServer({ maxHeaderSize: HEADER_BYTES, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 }, (request, response) => {
+    response.on('error', () => response.destroy());
+    const url = request.url ?? '';
+    const work = url.startsWith('/models/') ? gateway.handle(request, response) : url.startsWith('/') ? nothingHere(request, response) : egress.forward(request, response);
+    guarded(work, () => fail(response));
+  });
+  server.maxConnections = BROKER_CONNECTIONS;
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    tunnels.add(client);
+    client.once('close', () => tunnels.delete(client));
+    guarded(egress.connect(request, client, head), () => client.destroy());
+  });
+  server.on('upgrade', (_request: IncomingMessage, client: Duplex) => client.end('HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'));
+  server.on('clientError', (thrown: Error & { code?: string }, client: Duplex) => {
+    if (!client.writable) return void client.destroy();
+    const status = thrown.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+    client.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  });
+  // Tunnels are no longer the server's own connections.
+  const closeOwn = server.closeAllConnections.bind(server);
+  server.closeAllConnections = () => {
+    closeOwn();
+    for (const tunnel of tunnels) tunnel.destroy();
+  };
+  return server;
+};
+
+const nothingHere = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  response.writeHead(404, { 'content-type': 'text/plain', ...(request.complete ? {} : { connection: 'close' }) });
+  response.end('Orrery broker: nothing is here. Model calls go to /models/<provider>/…, web traffic through the egress proxy (CONNECT, or a whole URL).\n');
+};
+
+const fail = (response: ServerResponse): void => {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(500, { 'content-type': 'text/plain', connection: 'close' });
+  response.end('Orrery broker: something failed inside the node.\n');
+};
+
+/** Lets the same refusal of a model call through once in a while, so that a program in a loop does not fill the log. */
+const onceInAWhile = (audit: (line: AuditLine) => void, clock: Pick<Clock, 'nowMs'>): ((line: AuditLine) => void) => {
+  const told = createRemembered<number>();
+  return (line) => {
+    if (line.action === 'model.call' || line.actor === 'unknown') {
+      const key = JSON.stringify([line.actor, line.action, line.subject, line.detail['reason']]);
+      const before = told.get(key);
+      if (before !== undefined && clock.nowMs() - before < REFUSAL_AUDIT_MS) return;
+      told.set(key, clock.nowMs());
+    }
+    audit(line);
+  };
+};

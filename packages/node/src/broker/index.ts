@@ -1,0 +1,7 @@
+// The door of the broker.
+
+export { createBroker, type Broker, type BrokerParts } from './broker.ts';
+export { createProviders, providerSettings, type Provider, type ProviderSettings, type Providers } from './providers.ts';
+export { createPriceTable, parsePrices, pricesFile, type Price, type PriceTable } from './prices.ts';
+export { parseEgressRule } from './egress-rules.ts';
+export type { AuditLine, Grants, LimitReport, LimitWindow } from './model.ts';

@@ -1,0 +1,32 @@
+// Limits of the broker, each with its reason.
+
+/** A model request: the largest a provider takes is 32 MB. */
+export const MODEL_REQUEST_BYTES = 32 * 1024 * 1024;
+/** The part of a failed answer that is looked at to tell failures apart. */
+export const ERROR_BODY_BYTES = 64 * 1024;
+/** An answer that comes whole is read for its usage up to this size; one above passes but is not counted. */
+export const WHOLE_ANSWER_BYTES = 32 * 1024 * 1024;
+/** One event of a streamed answer; a longer one passes but is not counted. */
+export const STREAM_LINE_BYTES = 16 * 1024 * 1024;
+/** Header bytes of a request. */
+export const HEADER_BYTES = 64 * 1024;
+/** Model calls of one environment at once: sub-agents run in parallel, a loop must not take the whole node. */
+export const MODEL_CALLS_PER_ENVIRONMENT = 64;
+/** How long a provider may be silent before the gateway ends the call: a little more than the programs bear themselves. */
+export const PROVIDER_QUIET_MS = 310_000;
+/** How long connecting to a provider or host may take. */
+export const CONNECT_MS = 15_000;
+/** How long a program may take to send its request. */
+export const REQUEST_MS = 300_000;
+/** Proxied connections of one environment at once. */
+export const EGRESS_PER_ENVIRONMENT = 128;
+/** How long a proxied connection may be silent in both directions. */
+export const EGRESS_QUIET_MS = 10 * 60_000;
+/** What a TLS client may send before its server name is known. */
+export const CLIENT_HELLO_BYTES = 16 * 1024;
+/** Connections to the broker at once, all environments together. */
+export const BROKER_CONNECTIONS = 4_096;
+/** The same refusal of the same token is written to the audit log once in this span. */
+export const REFUSAL_AUDIT_MS = 60_000;
+/** Tokens, tasks and failures remembered in memory; the oldest is read from the store again. */
+export const REMEMBERED = 10_000;

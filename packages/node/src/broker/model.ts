@@ -1,0 +1,51 @@
+// Glossary. The broker holds the credentials and acts for agents. A token opens one door of it for one environment: a run
+// token the model gateway, an egress token the proxy. A grant is what the token allows. A provider is who answers model
+// calls; a wire is the form of its requests and answers.
+
+/** What a token of one environment allows. */
+export type Grants = {
+  /** Models that may be called (`model` or `provider/model`); null: any. */
+  readonly models: readonly string[] | null;
+  /** Bound for all model calls of the task, in US dollars; null: none. */
+  readonly budgetUsd: number | null;
+  /** Hosts behind the egress proxy: `host`, `*.host`, each with `:port` or without (then 80 and 443). */
+  readonly egress: readonly string[];
+};
+
+export type TokenKind = 'run' | 'egress';
+
+/** Who stands behind a token. */
+export type TokenIdentity = { readonly environmentId: string; readonly taskId: string; readonly kind: TokenKind; readonly grants: Grants };
+
+export type WireName = 'anthropic' | 'responses' | 'chat' | 'gemini';
+
+/** Tokens of one model call. `inputTokens` counts all input, cached parts included; `outputTokens` all output, reasoning included. */
+export type TokenCounts = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Input read from the provider's cache. */
+  readonly cachedTokens: number;
+  /** Input written to the provider's cache. */
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+};
+
+/** One line for the audit log; `detail` holds no path, body, prompt or secret. */
+export type AuditLine = {
+  readonly actor: string;
+  readonly action: 'model.call' | 'egress.connect' | 'egress.http';
+  readonly subject: string;
+  readonly outcome: 'allowed' | 'denied' | 'failed';
+  readonly detail: Readonly<Record<string, string | number | null>>;
+};
+
+/** What a provider said about its limits in the headers of one answer. */
+export type LimitReport = {
+  readonly provider: string;
+  readonly environmentId: string;
+  readonly atMs: number;
+  readonly retryAfterMs: number | null;
+  readonly windows: readonly LimitWindow[];
+};
+
+export type LimitWindow = { readonly name: string; readonly usedPercent: number | null; readonly resetsAt: string | null; readonly exhausted: boolean };

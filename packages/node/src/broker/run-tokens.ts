@@ -1,0 +1,82 @@
+// The only writer of `run_token`. Tokens are random, stored hashed, bound to one environment and dead when it ends; the
+// store has them, so they outlive a restart of the node.
+
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Store, Tx } from '../store/store.ts';
+import { createRemembered } from './remembered.ts';
+import type { Grants, TokenIdentity, TokenKind } from './model.ts';
+
+const TOKEN_BYTES = 32;
+const PREFIX: Readonly<Record<TokenKind, string>> = { run: 'orr_', egress: 'ore_' };
+
+const grantsSchema = z.object({ models: z.array(z.string()).nullable(), budgetUsd: z.number().nullable(), egress: z.array(z.string()) });
+
+/** What is known of a token that was shown. */
+export type FoundToken = { readonly state: 'live'; readonly identity: TokenIdentity } | { readonly state: 'ended'; readonly identity: TokenIdentity } | { readonly state: 'unknown' };
+
+export type MintRequest = { readonly environmentId: string; readonly taskId: string } & Grants;
+
+export type RunTokens = {
+  /** Two fresh tokens of an environment; earlier ones of it end in the same transaction. */
+  mint(asked: MintRequest): Promise<{ readonly run: string; readonly egress: string }>;
+  /** Ends all tokens of an environment. Repeatable. */
+  end(environmentId: string): Promise<void>;
+  find(token: string, kind: TokenKind): Promise<FoundToken>;
+};
+
+export type RunTokenParts = { readonly store: Store; readonly clock: Pick<Clock, 'nowMs'>; readonly random: Random; readonly ids: Ids };
+
+/** Makes the keeper of run and egress tokens. */
+export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): RunTokens => {
+  // Live tokens only; ending an environment forgets its own.
+  const live = createRemembered<TokenIdentity>();
+  let endings = 0;
+
+  const endIn = async (tx: Tx, environmentId: string): Promise<void> => {
+    await tx.db.updateTable('run_token').set({ ended_at: clock.nowMs() }).where('environment_id', '=', environmentId).where('ended_at', 'is', null).execute();
+  };
+  const forget = (environmentId: string): void => {
+    endings += 1;
+    live.forgetIf((identity) => identity.environmentId === environmentId);
+  };
+
+  return {
+    async mint({ environmentId, taskId, models, budgetUsd, egress }) {
+      const grants = JSON.stringify({ models, budgetUsd, egress });
+      const make = (kind: TokenKind): string => PREFIX[kind] + Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
+      const tokens = { run: make('run'), egress: make('egress') };
+      await store.transaction(async (tx) => {
+        await endIn(tx, environmentId);
+        const row = (kind: TokenKind) => ({ id: ids('token'), environment_id: environmentId, task_id: taskId, kind, hash: hashOf(tokens[kind]), grants, created_at: clock.nowMs(), ended_at: null });
+        await tx.db.insertInto('run_token').values([row('run'), row('egress')]).execute();
+      });
+      forget(environmentId);
+      return tokens;
+    },
+    async end(environmentId) {
+      await store.transaction((tx) => endIn(tx, environmentId));
+      forget(environmentId);
+    },
+    async find(token, kind) {
+      if (token.length > 200 || !token.startsWith(PREFIX[kind])) return { state: 'unknown' };
+      const hash = hashOf(token);
+      const known = live.get(hash);
+      if (known !== undefined) return { state: 'live', identity: known };
+      const before = endings;
+      const row = await store.read.selectFrom('run_token').selectAll().where('hash', '=', hash).where('kind', '=', kind).executeTakeFirst();
+      if (row === undefined) return { state: 'unknown' };
+      const identity: TokenIdentity = { environmentId: row.environment_id, taskId: row.task_id, kind, grants: grantsSchema.parse(JSON.parse(row.grants)) };
+      if (row.ended_at !== null) return { state: 'ended', identity };
+      // A row read while an environment ended may already be old: it is not remembered.
+      if (before === endings) live.set(hash, identity);
+      return { state: 'live', identity };
+    },
+  };
+};
+
+/** SHA-256 is enough: a token has 256 bits of chance. */
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
