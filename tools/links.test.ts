@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkLinks } from './links.ts';
 import { withTree } from './planted-tree.ts';
@@ -52,4 +53,12 @@ describe('the link check', () => {
 it('no document of this repository points at something that is not there', () => {
   const { findings, documents, mentions } = checkLinks(dirname(import.meta.dirname));
   expect({ findings, some: documents > 10 && mentions > 20 }).toEqual({ findings: [], some: true });
+});
+
+it('every decision is in the index of decisions', () => {
+  const folder = join(dirname(import.meta.dirname), 'docs', 'decisions');
+  const index = readFileSync(join(folder, 'README.md'), 'utf8');
+  const pages = readdirSync(folder).filter((name) => /^\d{3}-/.test(name));
+  expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+  expect(new Set(pages.map((name) => name.slice(0, 3))).size).toBe(pages.length);
 });

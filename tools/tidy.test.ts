@@ -85,6 +85,7 @@ describe('tidy', () => {
     ["export * as other from './other.ts';", 'export-star'],
     ['class RunManager {}', 'name'],
     ['export type SessionData = string;', 'name'],
+    ['class TaskBase {}', 'name'],
     ['export const parseUtils = {};', 'name'],
     ['let count = 0;', 'module-state'],
     ['export var count = 0;', 'module-state'],
@@ -98,6 +99,7 @@ describe('tidy', () => {
   it.each([
     'function act(this: Thing, a: A, b: B, c: C) {}',
     'class Failure extends Error {}',
+    'export const findBase = (task: Task) => task.base;',
     "it.each([[1, 2, 3, 4]])('adds', (a, b, c, sum) => check(a, b, c, sum));",
     '// any: the parser of another package gives it\nexport const value: any = 1;',
     'export const value: any = 1; // any: the parser of another package gives it',

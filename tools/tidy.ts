@@ -14,7 +14,8 @@ export type Ratchet = Record<string, number>;
 
 type Excess = { key: string; lines: number; finding: Finding };
 
-const FORBIDDEN_NAME = /(Manager|Helpers?|Utils?|Base|Data|Info)$/;
+// A value may end in Base: a task has a base commit. A type or class may not.
+const FORBIDDEN_NAME = /(Manager|Helpers?|Utils?|Data|Info)$|^[A-Z]\w*Base$/;
 const FORBIDDEN_FILE = /(^|-)(manager|helpers?|utils?|base|data|info)\.(ts|mts|mjs|js)$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
 /** Classes of the platform that exist to be extended. */
