@@ -1,6 +1,6 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import type { z } from 'zod';
-import { pathText, schemaIssues } from '../kernel/schema-issues.ts';
+import { issueText, pathText, schemaIssues } from '../kernel/schema-issues.ts';
 
 /** Issues that an error names; the first is its message. */
 const ISSUES = 20;
@@ -15,7 +15,7 @@ export const parseOutside = <Schema extends z.ZodType>(schema: Schema, { value, 
   const issues = schemaIssues(schema, parsed.error).slice(0, ISSUES);
   const first = issues.find(({ unknownKey }) => unknownKey !== null) ?? issues[0];
   const unknown = first?.unknownKey ?? null;
-  const message = first === undefined ? `The ${where} is not what is expected.` : `The ${where} is wrong at ${pathText(first.path)}: ${first.problem}.`;
+  const message = first === undefined ? `The ${where} is not what is expected.` : `The ${where} is wrong at ${issueText(first)}`;
   throw new OrreryError(unknown === null ? 'invalid_input' : 'unknown_key', message, {
     rule: 'Requests are as in /api/openapi.json; keys that are not known are refused.',
     fix: unknown?.guess == null ? undefined : `Write "${unknown.guess}" instead of "${unknown.key}".`,

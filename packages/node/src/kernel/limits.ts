@@ -26,6 +26,8 @@ export const STORE_TRANSACTION_MS = 10_000;
 // --- configuration ---
 /** A configuration file: a person writes it. */
 export const CONFIG_FILE_BYTES = 1024 * 1024;
+/** How often the configuration file is looked at for changes: a person waits that long after saving. */
+export const CONFIG_WATCH_MS = 1_000;
 /** One secret: larger than any key or certificate chain in use. */
 export const SECRET_BYTES = 64 * 1024;
 

@@ -27,6 +27,9 @@ export const schemaIssues = (schema: z.ZodType, error: z.ZodError): SchemaIssue[
     });
   });
 
+/** The issue as a sentence: the path, what is wrong, a full stop. */
+export const issueText = ({ path, problem }: SchemaIssue): string => `${pathText(path)}: ${problem}${problem.endsWith('?') ? '' : '.'}`;
+
 const lowerFirst = (text: string): string => text.slice(0, 1).toLowerCase() + text.slice(1);
 
 /** The keys an object schema has at a path; none where the schema is no object there. */

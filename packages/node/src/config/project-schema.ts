@@ -1,0 +1,40 @@
+import { taskLimits } from '@orrery/protocol';
+import { z } from 'zod';
+import { egressRuleForm, isEgressRule } from './egress-cover.ts';
+import { parseYamlFile } from './yaml-file.ts';
+
+/** What an agent is told when the validation failed; `{{validation_output}}` is replaced by what the script wrote. */
+export const defaultRetryPrompt = `The check of this repository failed. Its output:
+
+{{validation_output}}
+
+Find the cause and repair it. Do not weaken the check.`;
+
+/** The schema of `.orrery/orrery.yaml`. What it says only ever narrows what the operator set. */
+export const projectSchema = z.strictObject({
+  harness: z.string().min(1).max(100).optional().describe('Agent program'),
+  model: z.string().min(1).max(200).optional().describe('Model, as the program names it'),
+  effort: z.string().min(1).max(50).optional().describe('How much the model thinks, as the program names it'),
+  backend: z.string().min(1).max(100).optional().describe('Where tasks run'),
+  base: z.string().min(1).max(500).optional().describe('Branch, tag or commit that tasks begin at'),
+  limits: taskLimits.optional().describe('Only smaller than the operator’s'),
+  validation: z
+    .strictObject({
+      maxRetries: z.int().min(0).max(20).default(3).describe('How often the agent is sent back'),
+      retryPrompt: z
+        .string()
+        .min(1)
+        .max(100_000)
+        .refine((text) => text.includes('{{validation_output}}'), 'must hold {{validation_output}}')
+        .default(defaultRetryPrompt)
+        .describe('What the agent is told then'),
+    })
+    .prefault({}),
+  egress: z.array(z.string().max(300).refine(isEgressRule, egressRuleForm)).max(200).default([]).describe('Hosts that hooks and agents may reach'),
+});
+
+/** What a project asks for. */
+export type ProjectConfig = z.output<typeof projectSchema>;
+
+/** Reads the text of a project file; null (no file) is an empty one. Throws `unknown_key` or `config_invalid` with its place. */
+export const parseProjectFile = (text: string | null, label = '.orrery/orrery.yaml'): ProjectConfig => parseYamlFile({ text: text ?? '', schema: projectSchema, label }).value;
