@@ -23,7 +23,10 @@ export type Selection = { readonly url: string | null; readonly tokenFile: strin
 type Target = { readonly url: string; readonly tokenFile: string | null; readonly local: Descriptor | null };
 
 const notRunning = (paths: Paths): OrreryError =>
-  new OrreryError('node_not_running', `No node is running on ${paths.data}.`, { rule: 'Commands talk to a running node; only run and demo start one by themselves.', fix: 'orrery up --detach' });
+  new OrreryError('node_not_running', `No node is running on ${paths.data}.`, {
+    rule: 'Commands talk to a running node; only run and demo start one by themselves.',
+    fix: 'orrery up --detach',
+  });
 
 /** Finds the node: `--connection`, then `$ORRERY_URL`, then the node of the data directory. Null: none is running there. */
 export const findNode = async (world: World, paths: Paths, selection: Selection): Promise<Target | null> => {
@@ -39,12 +42,18 @@ export const findNode = async (world: World, paths: Paths, selection: Selection)
 const checkUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
-    throw new OrreryError('invalid_input', 'The URL of the node cannot be used.', { rule: 'It is http:// or https://, without a name or password.', fix: 'orrery status --connection http://127.0.0.1:4747 --token-file FILE' });
+    throw new OrreryError('invalid_input', 'The URL of the node cannot be used.', {
+      rule: 'It is http:// or https://, without a name or password.',
+      fix: 'orrery status --connection http://127.0.0.1:4747 --token-file FILE',
+    });
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const loopback = host === 'localhost' || host === '::1' || /^127\./.test(host);
   if (url.protocol === 'http:' && !loopback) {
-    throw new OrreryError('invalid_input', 'The node is on another machine and the URL is not https.', { rule: 'A token is sent in the clear to this machine only.', fix: 'Use https, or a tunnel: ssh -L 4747:127.0.0.1:4747 HOST' });
+    throw new OrreryError('invalid_input', 'The node is on another machine and the URL is not https.', {
+      rule: 'A token is sent in the clear to this machine only.',
+      fix: 'Use https, or a tunnel: ssh -L 4747:127.0.0.1:4747 HOST',
+    });
   }
   return url.href.replace(/\/+$/, '');
 };
@@ -55,7 +64,11 @@ const readToken = async (file: string | null): Promise<string | null> => {
     const token = (await readFile(file, 'utf8')).trim();
     return token === '' ? null : token;
   } catch (thrown) {
-    throw new OrreryError('unauthenticated', `The token file ${file} cannot be read.`, { rule: 'A token is read from a file, never from the command line.', fix: `ls -l ${shellWord(file)}`, cause: thrown });
+    throw new OrreryError('unauthenticated', `The token file ${file} cannot be read.`, {
+      rule: 'A token is read from a file, never from the command line.',
+      fix: `ls -l ${shellWord(file)}`,
+      cause: thrown,
+    });
   }
 };
 
@@ -67,7 +80,10 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
   try {
     const [node, capabilities] = await Promise.all([client.call('nodeShow'), client.call('capabilities')]);
     if (target.local !== null && target.local.installationId !== node.installationId) {
-      throw new OrreryError('node_mismatch', `Another node answers at ${target.url}.`, { rule: `The data directory belongs to ${target.local.installationId}.`, fix: 'Start the node of this data directory: orrery up --detach' });
+      throw new OrreryError('node_mismatch', `Another node answers at ${target.url}.`, {
+        rule: `The data directory belongs to ${target.local.installationId}.`,
+        fix: 'Start the node of this data directory: orrery up --detach',
+      });
     }
     return { client, node, operations: new Set(capabilities.operations), local: target.local };
   } catch (thrown) {
@@ -80,5 +96,9 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
 export const requireOperations = (connection: Connection, needed: readonly OperationName[], command: string): void => {
   const missing = needed.filter((name) => !connection.operations.has(name));
   if (missing.length === 0) return;
-  throw new OrreryError('unsupported', `This node (version ${connection.node.version}) cannot do: orrery ${command}.`, { rule: `It lacks ${missing.join(', ')}.`, fix: 'Upgrade the node, then start it again: orrery down && orrery up --detach', details: { missing } });
+  throw new OrreryError('unsupported', `This node (version ${connection.node.version}) cannot do: orrery ${command}.`, {
+    rule: `It lacks ${missing.join(', ')}.`,
+    fix: 'Upgrade the node, then start it again: orrery down && orrery up --detach',
+    details: { missing },
+  });
 };

@@ -10,7 +10,14 @@ import type { World } from './world.ts';
 /** What a command gathers while it runs; the envelope is made of it at the end. */
 export type Held = { connection: Connection | null; receipt: Receipt | null; readonly warnings: string[] };
 
-type Given = { readonly table: readonly CommandSpec[]; readonly spec: CommandSpec; readonly input: CommandInput; readonly mode: Mode; readonly world: World; readonly held: Held };
+type Given = {
+  readonly table: readonly CommandSpec[];
+  readonly spec: CommandSpec;
+  readonly input: CommandInput;
+  readonly mode: Mode;
+  readonly world: World;
+  readonly held: Held;
+};
 
 /** Form of a request id (the API's). */
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,199}$/;
@@ -66,9 +73,20 @@ export const createContext = ({ table, spec, input, mode, world, held }: Given):
 };
 
 /** `--data D --config F`, as the node's program reads them: always said, so that both mean the same places. */
-const nodeArgumentsOf = (input: CommandInput, paths: Paths): string[] => ['--data', paths.data, ...(input.text('config') === null ? [] : ['--config', paths.configFile])];
+const nodeArgumentsOf = (input: CommandInput, paths: Paths): string[] => [
+  '--data',
+  paths.data,
+  ...(input.text('config') === null ? [] : ['--config', paths.configFile]),
+];
 
-type ChangeParts = { readonly spec: CommandSpec; readonly input: CommandInput; readonly world: World; readonly held: Held; readonly paths: Paths; readonly join: () => Promise<Connection> };
+type ChangeParts = {
+  readonly spec: CommandSpec;
+  readonly input: CommandInput;
+  readonly world: World;
+  readonly held: Held;
+  readonly paths: Paths;
+  readonly join: () => Promise<Connection>;
+};
 
 const changeOf = ({ spec, input, world, held, paths, join }: ChangeParts): Change => {
   const once = spec.changes === 'once';
@@ -95,8 +113,16 @@ const changeOf = ({ spec, input, world, held, paths, join }: ChangeParts): Chang
 const readRequestId = (input: CommandInput, name: string): string | null => {
   const given = input.text('request-id');
   if (given === null || REQUEST_ID.test(given)) return given;
-  throw new OrreryError('invalid_input', 'The value of --request-id cannot be used.', { rule: 'Letters, digits and . _ : @ / + = - only, beginning with a letter or digit; at most 200.', fix: `orrery ${name} --request-id nightly-42` });
+  throw new OrreryError('invalid_input', 'The value of --request-id cannot be used.', {
+    rule: 'Letters, digits and . _ : @ / + = - only, beginning with a letter or digit; at most 200.',
+    fix: `orrery ${name} --request-id nightly-42`,
+  });
 };
 
 const withRequestId = (error: OrreryError, requestId: string): OrreryError =>
-  new OrreryError(error.code, error.message, { rule: error.rule ?? undefined, fix: `Repeat the same command with: --request-id ${requestId}`, details: { ...error.details, requestId }, cause: error.cause });
+  new OrreryError(error.code, error.message, {
+    rule: error.rule ?? undefined,
+    fix: `Repeat the same command with: --request-id ${requestId}`,
+    details: { ...error.details, requestId },
+    cause: error.cause,
+  });

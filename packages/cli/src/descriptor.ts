@@ -13,7 +13,8 @@ export type Descriptor = {
   readonly startedAt: string;
 };
 
-const isMissing = (thrown: unknown): boolean => thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR');
+const isMissing = (thrown: unknown): boolean =>
+  thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR');
 
 /** Reads the descriptor; null when there is none. One that others may read or write, or that is broken, is refused. */
 export const readDescriptor = async (path: string): Promise<Descriptor | null> => {
@@ -21,13 +22,21 @@ export const readDescriptor = async (path: string): Promise<Descriptor | null> =
   try {
     text = await readFile(path, 'utf8');
     const { mode } = await stat(path);
-    if ((mode & 0o077) !== 0) throw new OrreryError('node_mismatch', 'The description of the running node may be read or written by others.', { rule: 'Only its owner may say where the node is.', fix: `chmod 600 ${path}` });
+    if ((mode & 0o077) !== 0)
+      throw new OrreryError('node_mismatch', 'The description of the running node may be read or written by others.', {
+        rule: 'Only its owner may say where the node is.',
+        fix: `chmod 600 ${path}`,
+      });
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;
   }
   const value = parse(text);
-  if (value === null) throw new OrreryError('node_mismatch', 'The description of the running node cannot be read.', { rule: 'A node writes it whole when it starts.', fix: 'orrery up' });
+  if (value === null)
+    throw new OrreryError('node_mismatch', 'The description of the running node cannot be read.', {
+      rule: 'A node writes it whole when it starts.',
+      fix: 'orrery up',
+    });
   return value;
 };
 

@@ -47,5 +47,8 @@ export const resultEnvelope = (parts: EnvelopeParts, result: unknown): Envelope 
 
 export const errorEnvelope = (parts: EnvelopeParts, error: OrreryError, exitCode = exitOfError(error.code)): Envelope => {
   const { code, message, retryable, rule, fix, details } = error.toBody();
-  return { ...around(parts, false), error: { code, message, exitCode, retryable, rule, fix, ...(details === null ? {} : { details }) } };
+  return {
+    ...around(parts, false),
+    error: { code, message, exitCode, retryable, rule, fix, ...(details === null ? {} : { details }) },
+  };
 };

@@ -6,13 +6,22 @@ import type { Screen } from './screen.ts';
 /** Exit codes that a row can end with, in order. */
 export const exitsOf = (spec: CommandSpec): readonly Exit[] => {
   const remote = (spec.operations ?? []).length > 0;
-  const codes = new Set<number>([0, 1, 2, ...(remote ? [3, 4, 8] : []), ...(spec.changes !== undefined ? [7, 10] : []), ...(spec.exits ?? [])]);
+  const codes = new Set<number>([
+    0,
+    1,
+    2,
+    ...(remote ? [3, 4, 8] : []),
+    ...(spec.changes !== undefined ? [7, 10] : []),
+    ...(spec.exits ?? []),
+  ]);
   return exits.filter(({ code }) => codes.has(code));
 };
 
 /** `--max-retries N`. */
 export const flagOf = (option: OptionSpec): string => {
-  const value = option.value ?? { flag: '', text: 'TEXT', number: 'N', usd: 'USD', duration: 'TIME', bytes: 'SIZE', list: 'A,B' }[option.kind];
+  const value =
+    option.value ??
+    { flag: '', text: 'TEXT', number: 'N', usd: 'USD', duration: 'TIME', bytes: 'SIZE', list: 'A,B' }[option.kind];
   return option.kind === 'flag' ? `--${option.name}` : `--${option.name} ${value}`;
 };
 
@@ -22,7 +31,9 @@ export const usageOf = (spec: CommandSpec): string => {
   return ['orrery', nameOf(spec), ...words, '[options]', ...(spec.tail === undefined ? [] : [`[-- ${spec.tail}]`])].join(' ');
 };
 
-const summaryOf = (option: OptionSpec): string => (option.choices === undefined ? option.summary : `${option.summary}: ${option.choices.join(', ')}`);
+/** What an option does, with its choices. */
+export const summaryOf = (option: OptionSpec): string =>
+  option.choices === undefined ? option.summary : `${option.summary}: ${option.choices.join(', ')}`;
 
 /** Two columns; the second wraps within the width. */
 const columns = (screen: Screen, rows: readonly (readonly [string, string])[]): string => {
@@ -55,25 +66,53 @@ const section = (screen: Screen, title: string, body: string): string => `${scre
 /** Help of one command: what it does, then examples, usage, options, exit codes. */
 export const commandHelp = (spec: CommandSpec, screen: Screen): string => {
   const own = optionsOf(spec).filter((option) => !commonOptions.includes(option));
-  const parts = [
+  const examples = spec.examples.map(({ line, does }) => `  ${line}\n      ${screen.dim(does)}`).join('\n');
+  const rows = (title: string, pairs: readonly (readonly [string, string])[]): string[] =>
+    pairs.length === 0 ? [] : [section(screen, title, columns(screen, pairs))];
+  return [
     `${nameOf(spec)}: ${spec.summary}`,
-    section(screen, 'Examples', spec.examples.map(({ line, does }) => `  ${line}\n      ${screen.dim(does)}`).join('\n')),
+    section(screen, 'Examples', examples),
     ...(spec.detail === undefined ? [] : [wrap(spec.detail, screen.columns).join('\n')]),
     section(screen, 'Usage', `  ${usageOf(spec)}`),
-    ...((spec.arguments ?? []).length === 0 ? [] : [section(screen, 'Arguments', columns(screen, (spec.arguments ?? []).map((argument) => [argument.name.toUpperCase(), argument.summary] as const)))]),
-    ...(own.length === 0 ? [] : [section(screen, 'Options', columns(screen, own.map((option) => [flagOf(option), summaryOf(option)] as const)))]),
-    section(screen, 'Options of every command', columns(screen, commonOptions.map((option) => [flagOf(option), option.summary] as const))),
-    section(screen, 'Exit codes', columns(screen, exitsOf(spec).map(({ code, meaning }) => [String(code), meaning] as const))),
-  ];
-  return parts.join('\n\n');
+    ...rows(
+      'Arguments',
+      (spec.arguments ?? []).map(({ name, summary }) => [name.toUpperCase(), summary] as const),
+    ),
+    ...rows(
+      'Options',
+      own.map((option) => [flagOf(option), summaryOf(option)] as const),
+    ),
+    ...rows(
+      'Options of every command',
+      commonOptions.map((option) => [flagOf(option), option.summary] as const),
+    ),
+    ...rows(
+      'Exit codes',
+      exitsOf(spec).map(({ code, meaning }) => [String(code), meaning] as const),
+    ),
+  ].join('\n\n');
 };
 
 /** Help of a noun: its verbs. */
 export const nounHelp = (noun: string, table: readonly CommandSpec[], screen: Screen): string => {
   const rows = table.filter((spec) => spec.noun === noun && spec.hidden !== true);
   return [
-    section(screen, 'Examples', rows.slice(0, 3).map((spec) => `  ${spec.examples[0].line}`).join('\n')),
-    section(screen, `orrery ${noun}`, columns(screen, rows.map((spec) => [spec.verb, spec.summary] as const))),
+    section(
+      screen,
+      'Examples',
+      rows
+        .slice(0, 3)
+        .map((spec) => `  ${spec.examples[0].line}`)
+        .join('\n'),
+    ),
+    section(
+      screen,
+      `orrery ${noun}`,
+      columns(
+        screen,
+        rows.map((spec) => [spec.verb, spec.summary] as const),
+      ),
+    ),
     screen.dim(`orrery ${noun} VERB --help tells more.`),
   ].join('\n\n');
 };
@@ -82,7 +121,16 @@ export const nounHelp = (noun: string, table: readonly CommandSpec[], screen: Sc
 export const mainHelp = (table: readonly CommandSpec[], screen: Screen): string => {
   const shown = table.filter((spec) => spec.hidden !== true);
   const nouns = [...new Set(shown.map(({ noun }) => noun).filter((noun) => noun !== null))];
-  const nounRows = nouns.map((noun) => [noun, shown.filter((spec) => spec.noun === noun).map(({ verb }) => verb).join(', ')] as const);
+  const nounRows = nouns.map(
+    (noun) =>
+      [
+        noun,
+        shown
+          .filter((spec) => spec.noun === noun)
+          .map(({ verb }) => verb)
+          .join(', '),
+      ] as const,
+  );
   return [
     'Orrery runs coding agents in sandboxes and checks what they did.',
     section(
@@ -94,57 +142,15 @@ export const mainHelp = (table: readonly CommandSpec[], screen: Screen): string 
         ['orrery task list', 'what ran, runs and waits'],
       ]),
     ),
-    section(screen, 'Commands', columns(screen, shown.filter((spec) => spec.noun === null).map((spec) => [spec.verb, spec.summary] as const))),
+    section(
+      screen,
+      'Commands',
+      columns(
+        screen,
+        shown.filter((spec) => spec.noun === null).map((spec) => [spec.verb, spec.summary] as const),
+      ),
+    ),
     section(screen, 'Things', columns(screen, nounRows)),
     screen.dim('orrery COMMAND --help tells more; orrery help --man prints the manual.'),
   ].join('\n\n');
 };
-
-/** The manual of every command as one man page (roff). */
-export const manualPage = (table: readonly CommandSpec[], version: string): string => {
-  const escape = (text: string): string => text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^([.'])/gm, '\\&$1');
-  const term = (left: string, right: string): string => `.TP\n.B ${escape(left)}\n${escape(right)}`;
-  const command = (spec: CommandSpec): string =>
-    [
-      `.SS ${escape(usageOf(spec))}`,
-      escape(`${capital(spec.summary)}.${spec.detail === undefined ? '' : ` ${spec.detail}`}`),
-      ...(spec.arguments ?? []).map((argument) => term(argument.name.toUpperCase(), argument.summary)),
-      ...optionsOf(spec).filter((option) => !commonOptions.includes(option)).map((option) => term(flagOf(option), summaryOf(option))),
-      ...spec.examples.map(({ line, does }) => `.PP\n${escape(does)}:\n.PP\n.RS 4\n.nf\n${escape(line)}\n.fi\n.RE`),
-      `.PP\nExit codes: ${exitsOf(spec).map(({ code }) => code).join(', ')}.`,
-    ].join('\n');
-  return [
-    `.TH ORRERY 1 "" "orrery ${version}" "Orrery"`,
-    '.SH NAME\norrery \\- run coding agents in sandboxes and check what they did',
-    '.SH SYNOPSIS\n.B orrery\nCOMMAND [options]',
-    `.SH COMMANDS\n${table.filter((spec) => spec.hidden !== true).map(command).join('\n')}`,
-    `.SH OPTIONS OF EVERY COMMAND\n${commonOptions.map((option) => term(flagOf(option), option.summary)).join('\n')}`,
-    `.SH EXIT STATUS\n${exits.map(({ code, meaning }) => term(String(code), meaning)).join('\n')}`,
-  ].join('\n');
-};
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The manual of every command as Markdown. */
-export const manualMarkdown = (table: readonly CommandSpec[]): string => {
-  const command = (spec: CommandSpec): string =>
-    [
-      `## orrery ${nameOf(spec)}\n\n${capital(spec.summary)}.${spec.detail === undefined ? '' : ` ${spec.detail}`}`,
-      `\`\`\`sh\n${spec.examples.map(({ line, does }) => `${line}  # ${does}`).join('\n')}\n\`\`\``,
-      `Usage: \`${usageOf(spec)}\``,
-      markdownTable(['option', 'meaning'], [...(spec.arguments ?? []).map(({ name, summary }) => [name.toUpperCase(), summary] as const), ...optionsOf(spec).filter((option) => !commonOptions.includes(option)).map((option) => [flagOf(option), summaryOf(option)] as const)]),
-      `Exit codes: ${exitsOf(spec).map(({ code }) => code).join(', ')}.`,
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n');
-  return [
-    '# The command line',
-    'Made from the command table by `orrery help --markdown`.',
-    ...table.filter((spec) => spec.hidden !== true).map(command),
-    `## Options of every command\n\n${markdownTable(['option', 'meaning'], commonOptions.map((option) => [flagOf(option), option.summary] as const))}`,
-    `## Exit codes\n\n${markdownTable(['code', 'meaning'], exits.map(({ code, meaning }) => [String(code), meaning] as const))}`,
-  ].join('\n\n');
-};
-
-const markdownTable = (head: readonly [string, string], rows: readonly (readonly [string, string])[]): string =>
-  rows.length === 0 ? '' : [`| ${head.join(' | ')} |`, '|---|---|', ...rows.map(([left, right]) => `| \`${left}\` | ${right} |`)].join('\n');

@@ -3,7 +3,8 @@ import { version } from '@orrery/protocol/version';
 
 // The fast path: nothing but the version is loaded before it is printed.
 const words = process.argv.slice(2);
-if (words.length === 1 && (words[0] === '--version' || words[0] === '-V' || words[0] === 'version')) process.stdout.write(`${version}\n`);
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V' || words[0] === 'version'))
+  process.stdout.write(`${version}\n`);
 else await start();
 
 async function start(): Promise<void> {

@@ -10,7 +10,9 @@ import type { Connection } from './connect.ts';
 const PAGES = 20;
 
 /** All items of a list, up to `PAGES` pages; more is refused, not left out. */
-export const allItems = async <Item>(page: (cursor: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | null }>): Promise<Item[]> => {
+export const allItems = async <Item>(
+  page: (cursor: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | null }>,
+): Promise<Item[]> => {
   const items: Item[] = [];
   let cursor: string | undefined;
   for (let count = 0; count < PAGES; count++) {
@@ -19,10 +21,14 @@ export const allItems = async <Item>(page: (cursor: string | undefined) => Promi
     if (answer.nextCursor === null) return items;
     cursor = answer.nextCursor;
   }
-  throw new OrreryError('limit_reached', 'The list is too long to be looked through.', { rule: `At most ${PAGES} pages are read for a name.`, fix: 'Give the whole id.' });
+  throw new OrreryError('limit_reached', 'The list is too long to be looked through.', {
+    rule: `At most ${PAGES} pages are read for a name.`,
+    fix: 'Give the whole id.',
+  });
 };
 
-export const allProjects = ({ client }: Connection): Promise<Project[]> => allItems((cursor) => client.call('projectList', { query: { limit: 200, cursor } }));
+export const allProjects = ({ client }: Connection): Promise<Project[]> =>
+  allItems((cursor) => client.call('projectList', { query: { limit: 200, cursor } }));
 
 /** The id of a task: whole, its unique beginning, or `last` for the newest. */
 export const taskIdOf = async ({ client }: Connection, given: string): Promise<string> => {
@@ -30,7 +36,14 @@ export const taskIdOf = async ({ client }: Connection, given: string): Promise<s
   const { items } = await client.call('taskList', { query: { limit: given === 'last' ? 1 : 200 } });
   if (given === 'last') return items[0]?.id ?? refuseTask('There is no task yet.', 'orrery run "fix the failing test"');
   const found = items.filter(({ id }) => id === given || (given.length >= 4 && id.startsWith(given)));
-  if (found.length > 1) throw new OrreryError('ambiguous', 'Several tasks begin like that.', { rule: `They are ${found.slice(0, 5).map(({ id }) => id).join(', ')}.`, fix: 'Give more of the id: orrery task list' });
+  if (found.length > 1)
+    throw new OrreryError('ambiguous', 'Several tasks begin like that.', {
+      rule: `They are ${found
+        .slice(0, 5)
+        .map(({ id }) => id)
+        .join(', ')}.`,
+      fix: 'Give more of the id: orrery task list',
+    });
   return found[0]?.id ?? refuseTask('There is no task of that id.', 'orrery task list');
 };
 
@@ -42,10 +55,19 @@ const refuseTask = (message: string, fix: string): never => {
 export const projectOf = async (connection: Connection, given: string, cwd: string): Promise<Project> => {
   const projects = await allProjects(connection);
   const path = realPath(resolve(cwd, given));
-  const found = projects.find(({ id }) => id === given) ?? projects.find(({ name }) => name === given) ?? projects.find(({ source }) => source === given || source === path);
+  const found =
+    projects.find(({ id }) => id === given) ??
+    projects.find(({ name }) => name === given) ??
+    projects.find(({ source }) => source === given || source === path);
   if (found !== undefined) return found;
-  const guess = closest(given, projects.map(({ name }) => name));
-  throw new OrreryError('not_found', 'There is no such project.', { rule: guess === null ? 'A project is named by its id, name or path.' : `Did you mean "${guess}"?`, fix: guess === null ? 'orrery project list' : `orrery project show ${guess}` });
+  const guess = closest(
+    given,
+    projects.map(({ name }) => name),
+  );
+  throw new OrreryError('not_found', 'There is no such project.', {
+    rule: guess === null ? 'A project is named by its id, name or path.' : `Did you mean "${guess}"?`,
+    fix: guess === null ? 'orrery project list' : `orrery project show ${guess}`,
+  });
 };
 
 const realPath = (path: string): string => {
@@ -65,10 +87,19 @@ export const repositoryRoot = (folder: string): string | null => {
 };
 
 /** One item of a short list by its id or name, else `not_found` with the nearest. */
-export const pick = <Item>(items: readonly Item[], given: string, names: { readonly of: (item: Item) => readonly string[]; readonly noun: string; readonly fix: string }): Item => {
+export const pick = <Item>(
+  items: readonly Item[],
+  given: string,
+  names: { readonly of: (item: Item) => readonly string[]; readonly noun: string; readonly fix: string },
+): Item => {
   const found = items.find((item) => names.of(item).includes(given));
   if (found !== undefined) return found;
-  const guess = closest(given, items.flatMap((item) => names.of(item)));
-  throw new OrreryError('not_found', `There is no such ${names.noun}.`, { rule: guess === null ? `They are listed by: ${names.fix}` : `Did you mean "${guess}"?`, fix: names.fix });
+  const guess = closest(
+    given,
+    items.flatMap((item) => names.of(item)),
+  );
+  throw new OrreryError('not_found', `There is no such ${names.noun}.`, {
+    rule: guess === null ? `They are listed by: ${names.fix}` : `Did you mean "${guess}"?`,
+    fix: names.fix,
+  });
 };
-

@@ -18,7 +18,10 @@ export type ForegroundNode = { readonly ended: Promise<number>; stop(): void };
 /** Processes that the command line may start. */
 export type Processes = {
   /** Starts a node; settles when it says that it is ready. Detached: it outlives this process, its errors go to `logFile`. */
-  startNode(options: { readonly args: readonly string[]; readonly logFile: string | null }): Promise<{ readonly url: string; readonly node: ForegroundNode }>;
+  startNode(options: {
+    readonly args: readonly string[];
+    readonly logFile: string | null;
+  }): Promise<{ readonly url: string; readonly node: ForegroundNode }>;
   /** Runs another verb of the node's program to its end and answers its last line. */
   callNode(call: NodeCall): Promise<NodeLine>;
   /** Shows text through a pager; false when none could be started. */
@@ -46,7 +49,10 @@ export const createProcesses = (env: Environment): Processes => ({
   },
 });
 
-const startNode: (env: Environment, options: Parameters<Processes['startNode']>[0]) => ReturnType<Processes['startNode']> = async (env, { args, logFile }) => {
+const startNode: (
+  env: Environment,
+  options: Parameters<Processes['startNode']>[0],
+) => ReturnType<Processes['startNode']> = async (env, { args, logFile }) => {
   if (logFile !== null) mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
   const log = logFile === null ? 'inherit' : openSync(logFile, 'w', 0o600);
   // A foreground node is not in the terminal's process group: Ctrl-C reaches it once, through this process.
@@ -72,7 +78,10 @@ const startNode: (env: Environment, options: Parameters<Processes['startNode']>[
 };
 
 const neverReady = (code: number, logFile: string | null): OrreryError =>
-  new OrreryError('node_not_running', `The node ended with ${code} before it was ready.`, { rule: 'A node says on its first line that it is ready, or why not.', ...(logFile === null ? {} : { fix: `cat ${logFile}` }) });
+  new OrreryError('node_not_running', `The node ended with ${code} before it was ready.`, {
+    rule: 'A node says on its first line that it is ready, or why not.',
+    ...(logFile === null ? {} : { fix: `cat ${logFile}` }),
+  });
 
 const callNode = async (env: Environment, { args, input, onLine }: NodeCall): Promise<NodeLine> => {
   const child = spawn(process.execPath, [entryOfNode(), ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -87,7 +96,10 @@ const callNode = async (env: Environment, { args, input, onLine }: NodeCall): Pr
   await read;
   const line = last as NodeLine | null;
   if (line !== null && isErrorLine(line)) throw fromErrorBody(line.error);
-  if (line === null) throw new OrreryError('internal', `The node's program ended with ${code} and no answer.`, { fix: 'Look at what it wrote above.' });
+  if (line === null)
+    throw new OrreryError('internal', `The node's program ended with ${code} and no answer.`, {
+      fix: 'Look at what it wrote above.',
+    });
   return line;
 };
 

@@ -2,12 +2,33 @@ import { closest, OrreryError } from '@orrery/protocol/errors';
 import type { OptionSpec } from './commands/command.ts';
 
 const MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
-const BYTES: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, kib: 1024, m: 1024 ** 2, mib: 1024 ** 2, g: 1024 ** 3, gib: 1024 ** 3 };
+const BYTES: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  k: 1024,
+  kib: 1024,
+  m: 1024 ** 2,
+  mib: 1024 ** 2,
+  g: 1024 ** 3,
+  gib: 1024 ** 3,
+};
 
-const refuse = (option: OptionSpec, rule: string): OrreryError => new OrreryError('invalid_input', `The value of --${option.name} cannot be used.`, { rule, fix: `--${option.name} ${exampleOf(option)}` });
+const refuse = (option: OptionSpec, rule: string): OrreryError =>
+  new OrreryError('invalid_input', `The value of --${option.name} cannot be used.`, {
+    rule,
+    fix: `--${option.name} ${exampleOf(option)}`,
+  });
 
 const exampleOf = (option: OptionSpec): string => {
-  const examples: Readonly<Record<OptionSpec['kind'], string>> = { flag: '', text: option.value ?? 'TEXT', list: option.value ?? 'A,B', number: '3', usd: '2.50', duration: '30m', bytes: '512M' };
+  const examples: Readonly<Record<OptionSpec['kind'], string>> = {
+    flag: '',
+    text: option.value ?? 'TEXT',
+    list: option.value ?? 'A,B',
+    number: '3',
+    usd: '2.50',
+    duration: '30m',
+    bytes: '512M',
+  };
   return option.choices?.[0] ?? examples[option.kind];
 };
 
@@ -25,13 +46,28 @@ export const readValue = (option: OptionSpec, value: unknown): unknown => {
     case 'duration':
       return scaled({ option, text: text.toLowerCase(), units: MS, rule: 'A number with a unit: ms, s, m, h or d.' });
     case 'bytes':
-      return scaled({ option, text: text.toLowerCase(), units: BYTES, rule: 'A number of bytes, with K, M or G behind it if you like.' });
+      return scaled({
+        option,
+        text: text.toLowerCase(),
+        units: BYTES,
+        rule: 'A number of bytes, with K, M or G behind it if you like.',
+      });
     default:
       return checkedText(option, text);
   }
 };
 
-const scaled = ({ option, text, units, rule }: { option: OptionSpec; text: string; units: Readonly<Record<string, number>>; rule: string }): number => {
+const scaled = ({
+  option,
+  text,
+  units,
+  rule,
+}: {
+  option: OptionSpec;
+  text: string;
+  units: Readonly<Record<string, number>>;
+  rule: string;
+}): number => {
   const match = /^(\d{1,12}(?:\.\d{1,3})?)([a-z]*)$/.exec(text);
   const unit = units[match?.[2] ?? '?'];
   if (match === null || unit === undefined) throw refuse(option, rule);
@@ -41,5 +77,8 @@ const scaled = ({ option, text, units, rule }: { option: OptionSpec; text: strin
 const checkedText = (option: OptionSpec, text: string): string => {
   if (option.choices === undefined || option.choices.includes(text)) return text;
   const guess = closest(text, option.choices);
-  throw new OrreryError('unknown_name', `--${option.name} does not know that value.`, { rule: `There are: ${option.choices.join(', ')}.`, fix: `--${option.name} ${guess ?? option.choices[0]}` });
+  throw new OrreryError('unknown_name', `--${option.name} does not know that value.`, {
+    rule: `There are: ${option.choices.join(', ')}.`,
+    fix: `--${option.name} ${guess ?? option.choices[0]}`,
+  });
 };

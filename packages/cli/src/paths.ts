@@ -15,14 +15,29 @@ export type Paths = {
 };
 
 /** Reads the places from options, then `ORRERY_DATA`, `ORRERY_CONFIG`, then the XDG folders. */
-export const pathsOf = (world: Pick<World, 'env' | 'cwd'>, given: { readonly data: string | null; readonly config: string | null }): Paths => {
+export const pathsOf = (
+  world: Pick<World, 'env' | 'cwd'>,
+  given: { readonly data: string | null; readonly config: string | null },
+): Paths => {
   const { env, cwd } = world;
   const home = env['HOME'] ?? homedir();
   const xdg = (name: string, fallback: string): string => join(env[name] ?? join(home, fallback), 'orrery');
   const data = resolve(cwd, given.data ?? env['ORRERY_DATA'] ?? xdg('XDG_DATA_HOME', '.local/share'));
   const named = given.config ?? env['ORRERY_CONFIG'] ?? null;
   const isFile = named !== null && /\.(ya?ml|json)$/.test(named);
-  const configFile = named === null ? join(xdg('XDG_CONFIG_HOME', '.config'), 'config.yaml') : isFile ? resolve(cwd, named) : resolve(cwd, named, 'config.yaml');
+  const configFile =
+    named === null
+      ? join(xdg('XDG_CONFIG_HOME', '.config'), 'config.yaml')
+      : isFile
+        ? resolve(cwd, named)
+        : resolve(cwd, named, 'config.yaml');
   const config = dirname(configFile);
-  return { data, config, configFile, descriptor: join(data, 'node.json'), receipts: join(config, 'receipts'), upLog: join(xdg('XDG_STATE_HOME', '.local/state'), 'up.log') };
+  return {
+    data,
+    config,
+    configFile,
+    descriptor: join(data, 'node.json'),
+    receipts: join(config, 'receipts'),
+    upLog: join(xdg('XDG_STATE_HOME', '.local/state'), 'up.log'),
+  };
 };

@@ -29,7 +29,12 @@ const actionOf = (spec: CommandSpec): string => nameOf(spec).replace(' ', '.');
 
 const showHelp = (meaning: Meaning & { kind: 'help' }, world: World, argv: readonly string[]): number => {
   const screen = screenOf(world.stdout, world.env, argv.includes('--no-color'));
-  const text = meaning.spec !== null ? commandHelp(meaning.spec, screen) : meaning.noun !== null ? nounHelp(meaning.noun, table, screen) : mainHelp(table, screen);
+  const text =
+    meaning.spec !== null
+      ? commandHelp(meaning.spec, screen)
+      : meaning.noun !== null
+        ? nounHelp(meaning.noun, table, screen)
+        : mainHelp(table, screen);
   world.stdout.write(modeOf(argv) === 'human' ? `${text}\n` : `${JSON.stringify(resultEnvelope(bareParts('help'), { text }))}\n`);
   return 0;
 };
@@ -37,14 +42,22 @@ const showHelp = (meaning: Meaning & { kind: 'help' }, world: World, argv: reado
 const runCommand = async (meaning: Meaning & { kind: 'command' }, mode: Mode, world: World): Promise<number> => {
   const { spec } = meaning;
   const held: Held = { connection: null, receipt: null, warnings: [] };
-  const partsNow = (): EnvelopeParts => ({ action: actionOf(spec), node: held.connection?.node ?? null, receipt: held.receipt, warnings: held.warnings });
+  const partsNow = (): EnvelopeParts => ({
+    action: actionOf(spec),
+    node: held.connection?.node ?? null,
+    receipt: held.receipt,
+    warnings: held.warnings,
+  });
   try {
     const context = createContext({ table, spec, input: readInput(meaning), mode, world, held });
     const run = await spec.load();
     const outcome = await run(context);
-    return outcome.failure === undefined ? succeed({ world, mode, parts: partsNow(), outcome }) : endWithFailure({ world, mode, parts: partsNow(), outcome, failure: outcome.failure });
+    return outcome.failure === undefined
+      ? succeed({ world, mode, parts: partsNow(), outcome })
+      : endWithFailure({ world, mode, parts: partsNow(), outcome, failure: outcome.failure });
   } catch (thrown) {
-    if (!(thrown instanceof OrreryError) && world.env['ORRERY_DEBUG'] === '1') world.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
+    if (!(thrown instanceof OrreryError) && world.env['ORRERY_DEBUG'] === '1')
+      world.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
     return fail({ world, mode, parts: partsNow(), error: commandError(thrown) });
   } finally {
     held.connection?.client.close();
@@ -55,7 +68,11 @@ const runCommand = async (meaning: Meaning & { kind: 'command' }, mode: Mode, wo
 const commandError = (thrown: unknown): OrreryError => {
   const error = toOrreryError(thrown);
   if (error.code !== 'internal' || thrown instanceof OrreryError) return error;
-  return new OrreryError('internal', 'The command line itself failed; that is a mistake in Orrery.', { rule: 'What the node does goes on.', fix: 'Repeat it with ORRERY_DEBUG=1 in the environment and report what it prints.', cause: thrown });
+  return new OrreryError('internal', 'The command line itself failed; that is a mistake in Orrery.', {
+    rule: 'What the node does goes on.',
+    fix: 'Repeat it with ORRERY_DEBUG=1 in the environment and report what it prints.',
+    cause: thrown,
+  });
 };
 
 type Ending = { readonly world: World; readonly mode: Mode; readonly parts: EnvelopeParts };
@@ -74,7 +91,13 @@ const writeText = (world: World, { text, hints }: Outcome): void => {
   for (const hint of hints ?? []) world.stderr.write(`${hint}\n`);
 };
 
-const endWithFailure = ({ world, mode, parts, outcome, failure }: Ending & { readonly outcome: Outcome; readonly failure: NonNullable<Outcome['failure']> }): number => {
+const endWithFailure = ({
+  world,
+  mode,
+  parts,
+  outcome,
+  failure,
+}: Ending & { readonly outcome: Outcome; readonly failure: NonNullable<Outcome['failure']> }): number => {
   const exit = failure.exit ?? exitOfError(failure.error.code);
   if (mode === 'human') writeText(world, outcome);
   else world.stdout.write(`${JSON.stringify(errorEnvelope(parts, failure.error, exit))}\n`);

@@ -43,12 +43,18 @@ export const newRequestId = (world: Pick<World, 'now' | 'random'>): string => ma
 /** Keeps receipts in one folder, a file for each. */
 export type ReceiptBook = {
   /** Writes the receipt before its change is sent. The same key with another intent is refused with `request_conflict`. */
-  open(given: { readonly requestId: string; readonly action: string; readonly authority: string; readonly intent: unknown }): Promise<Receipt>;
+  open(given: {
+    readonly requestId: string;
+    readonly action: string;
+    readonly authority: string;
+    readonly intent: unknown;
+  }): Promise<Receipt>;
   settle(receipt: Receipt, state: 'done' | 'failed', resources?: readonly string[]): Promise<Receipt>;
 };
 
 export const receiptBook = (folder: string, now: () => number): ReceiptBook => {
-  const pathOf = (receipt: Pick<Receipt, 'authority' | 'requestId'>): string => join(folder, `${sha256(`${receipt.authority}\n${receipt.requestId}`).slice(0, 32)}.json`);
+  const pathOf = (receipt: Pick<Receipt, 'authority' | 'requestId'>): string =>
+    join(folder, `${sha256(`${receipt.authority}\n${receipt.requestId}`).slice(0, 32)}.json`);
   const write = async (receipt: Receipt): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = pathOf(receipt);
@@ -58,10 +64,22 @@ export const receiptBook = (folder: string, now: () => number): ReceiptBook => {
   return {
     open: async ({ requestId, action, authority, intent }) => {
       const at = new Date(now()).toISOString();
-      const receipt: Receipt = { requestId, action, authority, intent: sha256(canonicalJson({ action, intent })), state: 'sending', resources: [], createdAt: at, updatedAt: at };
+      const receipt: Receipt = {
+        requestId,
+        action,
+        authority,
+        intent: sha256(canonicalJson({ action, intent })),
+        state: 'sending',
+        resources: [],
+        createdAt: at,
+        updatedAt: at,
+      };
       const known = await readReceipt(pathOf(receipt));
       if (known !== null && known.intent !== receipt.intent) {
-        throw new OrreryError('request_conflict', 'That request id was already used for something else.', { rule: 'One request id stands for one intent; leave --request-id out, or give another.', fix: 'orrery task list' });
+        throw new OrreryError('request_conflict', 'That request id was already used for something else.', {
+          rule: 'One request id stands for one intent; leave --request-id out, or give another.',
+          fix: 'orrery task list',
+        });
       }
       if (known !== null) return known;
       await makeRoom(folder);
@@ -88,6 +106,8 @@ const makeRoom = async (folder: string): Promise<void> => {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'));
   if (names.length < KEPT_RECEIPTS) return;
   const receipts = await Promise.all(names.map(async (name) => ({ name, receipt: await readReceipt(join(folder, name)) })));
-  const settled = receipts.filter(({ receipt }) => receipt === null || receipt.state !== 'sending').sort((left, right) => ((left.receipt?.createdAt ?? '') < (right.receipt?.createdAt ?? '') ? -1 : 1));
+  const settled = receipts
+    .filter(({ receipt }) => receipt === null || receipt.state !== 'sending')
+    .sort((left, right) => ((left.receipt?.createdAt ?? '') < (right.receipt?.createdAt ?? '') ? -1 : 1));
   for (const { name } of settled.slice(0, Math.ceil(KEPT_RECEIPTS / 10))) await unlink(join(folder, name)).catch(() => undefined);
 };

@@ -12,7 +12,11 @@ export const readPrompt = async (context: CommandContext): Promise<string> => {
   const prompt = given === '-' ? await context.world.stdin.read() : given;
   if (prompt !== null && prompt.trim() !== '') return prompt;
   if (prompt === null && context.input.tail.length > 0) return context.input.tail.map(shellWord).join(' ');
-  throw new OrreryError(given === null ? 'invalid_input' : 'empty_input', given === null ? 'A prompt is needed.' : 'The prompt is empty.', { rule: 'It is the first argument; - reads it from standard input.', fix: 'orrery run "fix the failing test"' });
+  throw new OrreryError(
+    given === null ? 'invalid_input' : 'empty_input',
+    given === null ? 'A prompt is needed.' : 'The prompt is empty.',
+    { rule: 'It is the first argument; - reads it from standard input.', fix: 'orrery run "fix the failing test"' },
+  );
 };
 
 /** The command behind `--`, which needs `--command` or `--harness command`, and the other way round. */
@@ -20,9 +24,21 @@ const commandOf = (input: CommandInput): { readonly harness?: string; readonly c
   const harness = input.text('harness');
   const wanted = input.flag('command') || harness === 'command';
   if (!wanted && input.tail.length === 0) return harness === null ? {} : { harness };
-  if (wanted && harness !== null && harness !== 'command') throw new OrreryError('invalid_input', 'A command and an agent program do not go together.', { rule: '--command runs what is behind -- without an agent.', fix: 'Leave out --harness, or --command.' });
-  if (input.tail.length === 0) throw new OrreryError('invalid_input', 'The command is missing.', { rule: 'It comes last, behind --.', fix: 'orrery run --command -- make lint' });
-  if (!wanted) throw new OrreryError('invalid_input', 'What is behind -- is a command, and a command needs --command.', { rule: 'A task has an agent or a command.', fix: `orrery run --command -- ${input.tail.map(shellWord).join(' ')}` });
+  if (wanted && harness !== null && harness !== 'command')
+    throw new OrreryError('invalid_input', 'A command and an agent program do not go together.', {
+      rule: '--command runs what is behind -- without an agent.',
+      fix: 'Leave out --harness, or --command.',
+    });
+  if (input.tail.length === 0)
+    throw new OrreryError('invalid_input', 'The command is missing.', {
+      rule: 'It comes last, behind --.',
+      fix: 'orrery run --command -- make lint',
+    });
+  if (!wanted)
+    throw new OrreryError('invalid_input', 'What is behind -- is a command, and a command needs --command.', {
+      rule: 'A task has an agent or a command.',
+      fix: `orrery run --command -- ${input.tail.map(shellWord).join(' ')}`,
+    });
   return { harness: 'command', command: [...input.tail] };
 };
 
@@ -86,4 +102,8 @@ const projectFor = async (context: CommandContext, connection: Connection): Prom
 
 /** Sends a task with its receipt. */
 export const sendTask = (context: CommandContext, { client }: Connection, request: TaskCreate): Promise<Task> =>
-  context.change({ intent: request, send: (requestId) => client.call('taskAdd', { body: { ...request, requestId }, idempotencyKey: requestId }), resources: (task) => [task.id] });
+  context.change({
+    intent: request,
+    send: (requestId) => client.call('taskAdd', { body: { ...request, requestId }, idempotencyKey: requestId }),
+    resources: (task) => [task.id],
+  });

@@ -76,7 +76,10 @@ const linesOf = ({ body, at }: OrreryEvent, state: State, screen: Screen): strin
 
 type Body = OrreryEvent['body'];
 
-const startStage = (body: Body & { kind: 'stage.started' }, { state, at, screen }: { state: State; at: string; screen: Screen }): string[] => {
+const startStage = (
+  body: Body & { kind: 'stage.started' },
+  { state, at, screen }: { state: State; at: string; screen: Screen },
+): string[] => {
   state.tail = '';
   state.doing = { what: body.round > 1 ? `${body.stage} (round ${body.round})` : body.stage, sinceMs: Date.parse(at) };
   if (body.stage !== 'drive') return [];
@@ -103,7 +106,10 @@ const tailLines = (tail: string, screen: Screen): string[] => {
   const lines = inert(tail).trimEnd().split('\n');
   if (lines.length === 1 && lines[0] === '') return [];
   const left = lines.length - TAIL_LINES;
-  return [...(left > 0 ? [`    ${screen.dim(`│ … ${left} more lines`)}`] : []), ...lines.slice(-TAIL_LINES).map((line) => `    ${screen.dim('│')} ${line}`)];
+  return [
+    ...(left > 0 ? [`    ${screen.dim(`│ … ${left} more lines`)}`] : []),
+    ...lines.slice(-TAIL_LINES).map((line) => `    ${screen.dim('│')} ${line}`),
+  ];
 };
 
 const conversationLines = (body: Body, state: State, screen: Screen): string[] => {
@@ -114,11 +120,23 @@ const conversationLines = (body: Body, state: State, screen: Screen): string[] =
     case 'tool.call':
       return [`    ${fit(`→ ${inertLine(body.tool)}  ${inertLine(body.input)}`, screen.columns - 4)}`];
     case 'tool.result':
-      return body.failed ? [`  ${screen.careful('!')} ${fit(`${inertLine(body.tool ?? 'tool')} failed: ${inertLine(body.output.slice(0, 2000))}`, screen.columns - 4)}`] : [];
+      return body.failed
+        ? [
+            `  ${screen.careful('!')} ${fit(`${inertLine(body.tool ?? 'tool')} failed: ${inertLine(body.output.slice(0, 2000))}`, screen.columns - 4)}`,
+          ]
+        : [];
     case 'notice':
-      return [body.level === 'info' ? `  ${inertLine(body.text)}` : `${body.level === 'error' ? screen.bad('✗') : screen.careful('!')} ${inertLine(body.text)}`];
+      return [
+        body.level === 'info'
+          ? `  ${inertLine(body.text)}`
+          : `${body.level === 'error' ? screen.bad('✗') : screen.careful('!')} ${inertLine(body.text)}`,
+      ];
     case 'turn.ended':
-      return body.outcome === 'success' ? [] : [`${screen.careful('!')} ${label('turn')} ${[body.outcome, body.failure ?? '', inertLine(body.message ?? '')].filter((part) => part !== '').join(': ')}`];
+      return body.outcome === 'success'
+        ? []
+        : [
+            `${screen.careful('!')} ${label('turn')} ${[body.outcome, body.failure ?? '', inertLine(body.message ?? '')].filter((part) => part !== '').join(': ')}`,
+          ];
     default:
       return [];
   }

@@ -8,10 +8,17 @@ import { inertLine } from './inert.ts';
 /** How watching ended: the task as it is now, and the signal that stopped it. */
 export type Watched = { readonly task: Task; readonly stopped: 'SIGINT' | 'SIGTERM' | null };
 
-export type Watching = { readonly id: string; readonly after?: number; readonly onEvent: (event: OrreryEvent) => Promise<void> | void; readonly onConnection?: (lost: OrreryError | null) => void; readonly deadlineMs?: number };
+export type Watching = {
+  readonly id: string;
+  readonly after?: number;
+  readonly onEvent: (event: OrreryEvent) => Promise<void> | void;
+  readonly onConnection?: (lost: OrreryError | null) => void;
+  readonly deadlineMs?: number;
+};
 
 /** Whether a task may be over, or wait for a person, after an event. */
-const turns = ({ body }: OrreryEvent): boolean => body.kind === 'task.ended' || (body.kind === 'task.state' && body.state !== 'queued' && body.state !== 'running');
+const turns = ({ body }: OrreryEvent): boolean =>
+  body.kind === 'task.ended' || (body.kind === 'task.state' && body.state !== 'queued' && body.state !== 'running');
 
 /** Events that are kept after a sequence. */
 const LOG_PAGE = 1000;
@@ -36,7 +43,11 @@ export const watchTask = async ({ world }: CommandContext, { client }: Connectio
           stop.abort();
         }, watching.deadlineMs);
   try {
-    for await (const event of client.taskEvents(watching.id, { after: watching.after ?? 0, signal: stop.signal, onConnection: watching.onConnection })) {
+    for await (const event of client.taskEvents(watching.id, {
+      after: watching.after ?? 0,
+      signal: stop.signal,
+      onConnection: watching.onConnection,
+    })) {
       await watching.onEvent(event);
       if (!turns(event)) continue;
       const task = await client.call('taskShow', { params: { id: watching.id } });
@@ -48,13 +59,17 @@ export const watchTask = async ({ world }: CommandContext, { client }: Connectio
     release();
     clearTimeout(timer);
   }
-  if (late) throw new OrreryError('deadline', 'The task is not over yet.', { rule: 'Waiting ended at its --timeout; the task goes on.', fix: `orrery task wait ${watching.id}` });
+  if (late)
+    throw new OrreryError('deadline', 'The task is not over yet.', {
+      rule: 'Waiting ended at its --timeout; the task goes on.',
+      fix: `orrery task wait ${watching.id}`,
+    });
   return { task: await client.call('taskShow', { params: { id: watching.id } }), stopped };
 };
 
 /** What follows the event at which the task was seen to be over. */
 const showRest = async (client: Connection['client'], { id, onEvent }: Watching, from: number): Promise<void> => {
-  for (let after = from; ; ) {
+  for (let after = from; ;) {
     const { items } = await client.call('taskLog', { params: { id }, query: { after, limit: LOG_PAGE } });
     for (const event of items) await onEvent(event);
     const last = items.at(-1)?.sequence;
@@ -67,7 +82,11 @@ const showRest = async (client: Connection['client'], { id, onEvent }: Watching,
 const SECOND_CHANCE_MS = 2000;
 
 /** After Ctrl-C: says that the task goes on and how to come back; a second Ctrl-C cancels it. Ends with 130, or 143. */
-export const stopWatching = async (context: CommandContext, { client }: Connection, { task, stopped }: Watched): Promise<Outcome> => {
+export const stopWatching = async (
+  context: CommandContext,
+  { client }: Connection,
+  { task, stopped }: Watched,
+): Promise<Outcome> => {
   const back = `orrery task log ${task.id} --follow`;
   context.note('  Stopped watching; the task goes on. Come back with:');
   context.note(`  ${back}`);
@@ -80,7 +99,11 @@ export const stopWatching = async (context: CommandContext, { client }: Connecti
     context.note(`  Cancelling ${task.id} and every process of it.`);
     await client.call('taskCancel', { params: { id: task.id }, body: {} });
   }
-  const error = new OrreryError('stopped_watching', cancelled ? 'Stopped watching; the task is being cancelled.' : 'Stopped watching; the task goes on.', { rule: 'Watching a task does not keep it alive.', fix: back, details: { task: task.id, cancelled } });
+  const error = new OrreryError(
+    'stopped_watching',
+    cancelled ? 'Stopped watching; the task is being cancelled.' : 'Stopped watching; the task goes on.',
+    { rule: 'Watching a task does not keep it alive.', fix: back, details: { task: task.id, cancelled } },
+  );
   return { result: null, failure: { error, exit: stopped === 'SIGTERM' ? 143 : 130 } };
 };
 
@@ -99,6 +122,9 @@ export const failureOfTask = (task: Task): Outcome['failure'] => {
   const end = endOfTask(task);
   if (end === null || end.code === null) return undefined;
   const said = task.reason === null ? '' : ` ${inertLine(task.reason)}`;
-  const message = end.exit === 6 ? `The task waits for a person: ${inertLine(task.waitingFor ?? '')}` : `The task ended as ${task.state}${task.cause === null ? '' : ` (${task.cause})`}.${said}`;
+  const message =
+    end.exit === 6
+      ? `The task waits for a person: ${inertLine(task.waitingFor ?? '')}`
+      : `The task ended as ${task.state}${task.cause === null ? '' : ` (${task.cause})`}.${said}`;
   return { error: new OrreryError(end.code, message, { fix: `orrery task log ${task.id}`, details: { task } }), exit: end.exit };
 };

@@ -31,9 +31,36 @@ export const backends: BackendView[] = [
 ];
 
 export const harnesses: HarnessView[] = [
-  { id: 'pi', summary: 'a small agent', program: 'pi', pinnedVersion: '0.50.0', installedVersion: '0.50.0', isDefault: true, capabilities: { resume: true, wires: ['anthropic'] }, defaultModel: 'scripted/demo' },
-  { id: 'codex', summary: 'an agent', program: 'codex', pinnedVersion: '1.2.3', installedVersion: null, isDefault: false, capabilities: { resume: true }, defaultModel: null },
-  { id: 'command', summary: 'a command, no model', program: null, pinnedVersion: null, installedVersion: null, isDefault: false, capabilities: {}, defaultModel: null },
+  {
+    id: 'pi',
+    summary: 'a small agent',
+    program: 'pi',
+    pinnedVersion: '0.50.0',
+    installedVersion: '0.50.0',
+    isDefault: true,
+    capabilities: { resume: true, wires: ['anthropic'] },
+    defaultModel: 'scripted/demo',
+  },
+  {
+    id: 'codex',
+    summary: 'an agent',
+    program: 'codex',
+    pinnedVersion: '1.2.3',
+    installedVersion: null,
+    isDefault: false,
+    capabilities: { resume: true },
+    defaultModel: null,
+  },
+  {
+    id: 'command',
+    summary: 'a command, no model',
+    program: null,
+    pinnedVersion: null,
+    installedVersion: null,
+    isDefault: false,
+    capabilities: {},
+    defaultModel: null,
+  },
 ];
 
 export const doctorLines: DoctorReport['lines'] = [

@@ -2,34 +2,11 @@
 // and checks its own answers against it, so that a test against it is a test against the API.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { z } from 'zod';
-import { makeId, operations, OrreryError, toOrreryError, type EventBody, type NodeFacts, type OperationName, type OrreryEvent, type Project, type Salvage, type Task, type TokenView } from '@orrery/protocol';
-import { playTask, type Play } from './fake-task.ts';
-import { backends, doctorLines, harnesses } from './fake-facts.ts';
+import { operations, OrreryError, toOrreryError, type EventBody, type Operation, type OperationName } from '@orrery/protocol';
+import { answerOf, type Call } from './fake-answers.ts';
+import { emptyState, NOW_MS, TOKEN, type FakeState } from './fake-state.ts';
 
-export const TOKEN = 'orr_owner_0123456789';
-export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
-export const ago = (ms: number): string => new Date(NOW_MS - ms).toISOString();
-const zeros = new Uint8Array(16);
-export const idOf = (kind: 'task' | 'project' | 'salvage' | 'token', number: number): string => makeId(kind, NOW_MS - 3_600_000 + number * 1000, zeros);
-
-/** What a fake node knows. Tests change it freely. */
-export type FakeState = {
-  projects: Project[];
-  tasks: Task[];
-  salvage: Salvage[];
-  tokens: TokenView[];
-  events: OrreryEvent[];
-  usage: { provider: string; model: string; calls: number; inputTokens: number; outputTokens: number; cachedTokens: number; reasoningTokens: number; costUsd: number | null }[];
-  queuePaused: boolean;
-  stopping: boolean;
-  installationId: string;
-  lacks: OperationName[];
-  /** Requests that were made, as `POST /tasks req_…`. */
-  seen: string[];
-  byRequest: Map<string, string>;
-};
-
+/** A running fake node. */
 export type FakeNode = {
   readonly url: string;
   readonly state: FakeState;
@@ -38,10 +15,6 @@ export type FakeNode = {
   cutStreams(): void;
   close(): Promise<void>;
 };
-
-const emptyState = (): FakeState => ({ projects: [], tasks: [], salvage: [], tokens: [], events: [], usage: [], queuePaused: false, stopping: false, installationId: 'ins_fake', lacks: [], seen: [], byRequest: new Map() });
-
-type Call = { readonly name: OperationName; readonly params: Record<string, string>; readonly query: Record<string, unknown>; readonly body: Record<string, unknown> };
 
 /** Starts a fake node on a free port. */
 export const startFakeNode = async (change: (state: FakeState) => void = () => undefined): Promise<FakeNode> => {
@@ -62,9 +35,21 @@ export const startFakeNode = async (change: (state: FakeState) => void = () => u
   });
   const handle = async ({ request, response }: { request: IncomingMessage; response: ServerResponse }): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://fake');
-    if (url.pathname !== '/api/v1/health' && request.headers.authorization !== `Bearer ${TOKEN}`) throw new OrreryError('unauthenticated', 'The token is not known.', { rule: 'Every call has a token.', fix: 'orrery token list' });
+    if (url.pathname !== '/api/v1/health' && request.headers.authorization !== `Bearer ${TOKEN}`)
+      throw new OrreryError('unauthenticated', 'The token is not known.', {
+        rule: 'Every call has a token.',
+        fix: 'orrery token list',
+      });
     const stream = /^\/api\/v1(?:\/tasks\/([^/]+))?\/events$/.exec(url.pathname);
-    if (stream !== null) return serveStream({ response, taskId: stream[1] ?? null, after: Number(url.searchParams.get('after') ?? 0), state, streams, responses });
+    if (stream !== null)
+      return serveStream({
+        response,
+        taskId: stream[1] ?? null,
+        after: Number(url.searchParams.get('after') ?? 0),
+        state,
+        streams,
+        responses,
+      });
     const call = await readCall(request, url, state);
     const answer = await answerOf(call, state, { append, url: urlOf(server) });
     send(response, operations[call.name].status, operations[call.name].answer.parse(answer));
@@ -89,7 +74,14 @@ const send = (response: ServerResponse, status: number, body: unknown): void => 
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-type Streaming = { readonly response: ServerResponse; readonly taskId: string | null; readonly after: number; readonly state: FakeState; readonly streams: Set<() => void>; readonly responses: Set<ServerResponse> };
+type Streaming = {
+  readonly response: ServerResponse;
+  readonly taskId: string | null;
+  readonly after: number;
+  readonly state: FakeState;
+  readonly streams: Set<() => void>;
+  readonly responses: Set<ServerResponse>;
+};
 
 const serveStream = ({ response, taskId, after, state, streams, responses }: Streaming): void => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -124,174 +116,27 @@ const readCall = async (request: IncomingMessage, url: URL, state: FakeState): P
     const key = request.headers['idempotency-key'];
     state.seen.push(`${request.method} ${url.pathname.slice('/api/v1'.length)}${typeof key === 'string' ? ' once' : ''}`);
     const body: Record<string, unknown> = operation.body === null ? {} : readBody(operation.body, JSON.parse(text), key);
-    return { name: name as OperationName, params: { ...match.groups }, query: operation.query.strict().parse(Object.fromEntries(url.searchParams)), body };
+    return {
+      name: name as OperationName,
+      params: { ...match.groups },
+      query: operation.query.strict().parse(Object.fromEntries(url.searchParams)),
+      body,
+    };
   }
   throw new OrreryError('not_found', 'There is nothing at that path.');
 };
 
 /** As the API: the header is the request id of the body, and refused where the body has none. */
-const readBody = (schema: z.ZodType, given: object, key: string | string[] | undefined): Record<string, unknown> => {
+const readBody = (
+  schema: NonNullable<Operation['body']>,
+  given: object,
+  key: string | string[] | undefined,
+): Record<string, unknown> => {
   const parsed = schema.safeParse(typeof key === 'string' ? { ...given, requestId: key } : given);
-  if (!parsed.success) throw new OrreryError('invalid_input', `The body is refused: ${parsed.error.issues.map(({ message }) => message).join('; ')}`);
+  if (!parsed.success)
+    throw new OrreryError(
+      'invalid_input',
+      `The body is refused: ${parsed.error.issues.map(({ message }) => message).join('; ')}`,
+    );
   return parsed.data as Record<string, unknown>;
 };
-
-type Around = { readonly append: FakeNode['append']; readonly url: string };
-
-const find = <Item extends { readonly id: string }>(items: readonly Item[], id: string | undefined): Item => {
-  const found = items.find((item) => item.id === id);
-  if (found === undefined) throw new OrreryError('not_found', 'There is nothing of that id.', { rule: 'Ids are listed by the list commands.', fix: 'orrery task list' });
-  return found;
-};
-
-const factsOf = (state: FakeState, url: string): NodeFacts => ({
-  name: 'fake',
-  version: '0.1.0',
-  installationId: state.installationId,
-  generation: 'gen_1',
-  pid: 4242,
-  startedAt: ago(7_200_000),
-  dataDirectory: '/data/orrery',
-  url,
-  seq: state.events.length,
-  state: state.stopping ? 'draining' : 'serving',
-  defaultBackend: 'sandbox',
-  defaultHarness: 'pi',
-  tasks: { queued: countOf(state, 'queued'), waiting: countOf(state, 'waiting'), running: countOf(state, 'running') },
-  queuePaused: state.queuePaused,
-  memoryBytes: 104_857_600,
-});
-
-const countOf = (state: FakeState, wanted: Task['state']): number => state.tasks.filter((task) => task.state === wanted).length;
-
-const answerOf = (call: Call, state: FakeState, around: Around): unknown => {
-  const { name, params, body } = call;
-  const seq = state.events.length;
-  const page = (items: readonly unknown[]): unknown => ({ items, nextCursor: null, seq });
-  const lists: Partial<Record<OperationName, () => unknown>> = {
-    health: () => ({ ok: true }),
-    nodeShow: () => factsOf(state, around.url),
-    nodeDoctor: () => ({ lines: doctorLines, checkedAt: ago(0) }),
-    capabilities: () => ({ apiVersion: 1, version: '0.1.0', operations: Object.keys(operations).filter((one) => !state.lacks.includes(one as OperationName)) }),
-    projectList: () => page(state.projects),
-    projectShow: () => find(state.projects, params['id']),
-    taskShow: () => find(state.tasks, params['id']),
-    taskAttempts: () => ({ items: attemptsOf(find(state.tasks, params['id'])), seq }),
-    taskDiff: () => diffOf(find(state.tasks, params['id'])),
-    taskDescribe: () => ({ runs: [{ stage: 'drive', text: 'pi --print (token: …)\n' }] }),
-    backendList: () => ({ items: backends }),
-    harnessList: () => ({ items: harnesses }),
-    salvageList: () => page(state.salvage),
-    salvageShow: () => ({ ...find(state.salvage, params['id']), paths: ['src/roman.ts', 'notes.md'] }),
-    tokenList: () => ({ items: state.tokens }),
-    usageShow: () => ({ items: state.usage }),
-    configExplain: () => ({ key: call.query['key'], value: 2, origin: '/config/config.yaml', shadows: [{ origin: 'default', value: 4 }], restart: false, description: 'Tasks that run at once.' }),
-    taskList: () => page(tasksOf(call, state)),
-    taskLog: () => page(state.events.filter((event) => event.taskId === params['id'] && (event.sequence ?? 0) > Number(call.query['after'])).slice(0, Number(call.query['limit']))),
-  };
-  const list = lists[name];
-  return list === undefined ? changeOf({ name, params, body, state, around, query: call.query }) : list();
-};
-
-const tasksOf = ({ query }: Call, state: FakeState): Task[] =>
-  state.tasks
-    .filter((task) => (query['state'] === undefined || task.state === query['state']) && (query['project'] === undefined || task.project?.id === query['project']))
-    .toSorted((left, right) => (left.id < right.id ? 1 : -1))
-    .slice(0, Number(query['limit']));
-
-const stages = [
-  { name: 'prepare', round: 1, state: 'passed', exitCode: null, note: null, output: null, startedAt: ago(60_000), endedAt: ago(59_600) },
-  { name: 'drive', round: 1, state: 'passed', exitCode: 0, note: null, output: null, startedAt: ago(59_000), endedAt: ago(47_000) },
-  { name: 'validate', round: 1, state: 'failed', exitCode: 1, note: null, output: 'not ok\n', startedAt: ago(47_000), endedAt: ago(46_000) },
-];
-
-const attemptsOf = (task: Task): unknown[] =>
-  task.attempts === 0 ? [] : [{ id: 'att_1', taskId: task.id, number: 1, environmentId: 'env_1', conversation: null, backend: task.backend, guarantees: [{ guarantee: 'network', held: false, by: 'none', missing: 'no namespace' }], verdict: task.verdict, cause: null, reason: null, stages, startedAt: ago(60_000), endedAt: ago(40_000) }];
-
-const patch = 'diff --git a/roman.sh b/roman.sh\n--- a/roman.sh\n+++ b/roman.sh\n@@ -1 +1,2 @@\n-old\n+new\n+more\n';
-
-const diffOf = (task: Task): unknown => ({
-  taskId: task.id,
-  baseSha: 'a'.repeat(40),
-  headSha: 'b'.repeat(40),
-  files: (task.result?.filesChanged ?? 0) === 0 ? [] : [{ path: 'roman.sh', oldPath: null, status: 'modified', insertions: 2, deletions: 1 }],
-  patch: (task.result?.filesChanged ?? 0) === 0 ? '' : patch,
-  truncated: false,
-});
-
-type Change = { readonly name: OperationName; readonly params: Record<string, string>; readonly body: Record<string, unknown>; readonly query: Record<string, unknown>; readonly state: FakeState; readonly around: Around };
-
-const changeOf = (change: Change): unknown => {
-  const { name, params, body, state, around } = change;
-  switch (name) {
-    case 'nodeDrain':
-      state.stopping = true;
-      return { ok: true };
-    case 'queuePause':
-    case 'queueResume':
-      state.queuePaused = name === 'queuePause';
-      return { ok: true };
-    case 'projectAdd':
-      return addProject(body, state);
-    case 'projectSet':
-      return Object.assign(find(state.projects, params['id']), { name: body['name'] });
-    case 'projectRemove':
-      state.projects = state.projects.filter(({ id }) => id !== find(state.projects, params['id']).id);
-      return { ok: true };
-    case 'taskAdd':
-      return addTask(body, state, around.append);
-    case 'taskCancel':
-    case 'taskRetry':
-      return turnTask(find(state.tasks, params['id']), name, around.append);
-    case 'taskApply':
-      return applyTask(find(state.tasks, params['id']), body);
-    case 'harnessInstall':
-      return { id: params['id'], version: '1.2.3', path: '/data/orrery/programs/codex', alreadyThere: false, tookMs: 4200 };
-    case 'salvageRestore':
-      return { id: find(state.salvage, params['id']).id, branch: body['branch'] ?? 'orrery/salvage', sha: 'c'.repeat(40) };
-    case 'tokenCreate':
-      return { id: idOf('token', 9), name: body['name'], scope: body['scope'], createdAt: ago(0), lastUsedAt: null, expiresAt: body['expiresAt'] ?? null, token: 'orr_operator_secret' };
-    case 'tokenRemove':
-      state.tokens = state.tokens.filter(({ id }) => id !== find(state.tokens, params['id']).id);
-      return { ok: true };
-    default:
-      throw new OrreryError('unsupported', `The fake node does not do ${name}.`);
-  }
-};
-
-const addProject = (body: Record<string, unknown>, state: FakeState): Project => {
-  const source = String(body['source']);
-  const known = state.projects.find((project) => project.source === source);
-  if (known !== undefined) return known;
-  const project: Project = { id: idOf('project', state.projects.length + 1), seq: 0, name: String(body['name'] ?? source.split('/').at(-1)), source, kind: 'repository', defaultBranch: 'main', headSha: 'd'.repeat(40), notes: [], hooks: ['validation'], tasks: 0, createdAt: ago(0) };
-  state.projects.push(project);
-  return project;
-};
-
-const addTask = (body: Record<string, unknown>, state: FakeState, append: FakeNode['append']): Task => {
-  const key = String(body['requestId'] ?? '');
-  const known = state.tasks.find(({ requestId }) => requestId === key && key !== '');
-  if (known !== undefined) return { ...known, replayed: true };
-  const project = state.projects.find(({ id }) => id === body['project']) ?? null;
-  const play: Play = playTask({ id: idOf('task', state.tasks.length + 1), body, project });
-  state.tasks.push(play.first);
-  for (const event of play.events) append(play.first.id, event);
-  Object.assign(play.first, play.changes);
-  return { ...play.first, ...play.answered };
-};
-
-const turnTask = (task: Task, name: 'taskCancel' | 'taskRetry', append: FakeNode['append']): Task => {
-  if (name === 'taskCancel') {
-    Object.assign(task, { state: 'cancelled', verdict: 'cancelled' });
-    append(task.id, { kind: 'task.ended', verdict: 'cancelled', cause: null, reason: null, filesChanged: 0, usage: { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd: 0 } });
-    return task;
-  }
-  if (task.state === 'accepted') throw new OrreryError('conflict', 'The task was accepted already.', { rule: 'A task that was accepted is not tried again.', fix: `orrery task show ${task.id}` });
-  return Object.assign(task, { state: 'queued', verdict: null });
-};
-
-const applyTask = (task: Task, body: Record<string, unknown>): unknown => {
-  if (task.prompt.includes('dirty') && body['mode'] !== 'branch') throw new OrreryError('dirty_tree', 'The tree has changes of your own.', { rule: 'A dirty tree is never touched.', fix: `orrery task apply ${task.id} --mode branch`, details: { files: 1 } });
-  return { taskId: task.id, branch: body['branch'] ?? 'main', headSha: 'b'.repeat(40), treeUpdated: body['mode'] !== 'branch', note: 'main was moved on by 1 commit.' };
-};
-

@@ -1,7 +1,15 @@
 import type { EventBody, Project, Task, TaskResult } from '@orrery/protocol';
 
+/** A text, or what stands for it. */
+export const textOf = (value: unknown, absent: string): string => (typeof value === 'string' ? value : absent);
+
 /** How a task goes in the fake node: told by the first word of its prompt. */
-export type Play = { readonly first: Task; readonly answered: Partial<Task>; readonly changes: Partial<Task>; readonly events: readonly EventBody[] };
+export type Play = {
+  readonly first: Task;
+  readonly answered: Partial<Task>;
+  readonly changes: Partial<Task>;
+  readonly events: readonly EventBody[];
+};
 
 const started = '2026-03-01T12:00:00.000Z';
 const ended = '2026-03-01T12:00:21.500Z';
@@ -22,14 +30,50 @@ const resultOf = (change: Partial<TaskResult> = {}): TaskResult => ({
   ...change,
 });
 
-const stage = (name: 'prepare' | 'open' | 'drive' | 'validate' | 'settle', options: { round?: number; tookMs: number; state?: 'passed' | 'failed' | 'timeout'; exitCode?: number; output?: string; between?: readonly EventBody[] }): EventBody[] => [
+const stage = (
+  name: 'prepare' | 'open' | 'drive' | 'validate' | 'settle',
+  options: {
+    round?: number;
+    tookMs: number;
+    state?: 'passed' | 'failed' | 'timeout';
+    exitCode?: number;
+    output?: string;
+    between?: readonly EventBody[];
+  },
+): EventBody[] => [
   { kind: 'stage.started', attempt: 1, stage: name, round: options.round ?? 1 },
-  ...(options.output === undefined ? [] : [{ kind: 'stage.output' as const, attempt: 1, stage: name, round: options.round ?? 1, stream: 'stdout' as const, text: options.output }]),
+  ...(options.output === undefined
+    ? []
+    : [
+        {
+          kind: 'stage.output' as const,
+          attempt: 1,
+          stage: name,
+          round: options.round ?? 1,
+          stream: 'stdout' as const,
+          text: options.output,
+        },
+      ]),
   ...(options.between ?? []),
-  { kind: 'stage.ended', attempt: 1, stage: name, round: options.round ?? 1, state: options.state ?? 'passed', exitCode: options.exitCode ?? null, note: null, tookMs: options.tookMs },
+  {
+    kind: 'stage.ended',
+    attempt: 1,
+    stage: name,
+    round: options.round ?? 1,
+    state: options.state ?? 'passed',
+    exitCode: options.exitCode ?? null,
+    note: null,
+    tookMs: options.tookMs,
+  },
 ];
 
-const opening: readonly EventBody[] = [{ kind: 'task.created' }, { kind: 'task.state', state: 'running', waitingFor: null }, { kind: 'attempt.started', attempt: 1, backend: 'sandbox' }, ...stage('prepare', { tookMs: 420 }), ...stage('open', { tookMs: 1100 })];
+const opening: readonly EventBody[] = [
+  { kind: 'task.created' },
+  { kind: 'task.state', state: 'running', waitingFor: null },
+  { kind: 'attempt.started', attempt: 1, backend: 'sandbox' },
+  ...stage('prepare', { tookMs: 420 }),
+  ...stage('open', { tookMs: 1100 }),
+];
 
 const firstTurn: readonly EventBody[] = [
   { kind: 'text', row: 'r1', text: 'I look' },
@@ -39,7 +83,11 @@ const firstTurn: readonly EventBody[] = [
   { kind: 'turn.ended', outcome: 'success', failure: null, message: null, resetsAt: null },
 ];
 
-const endOf = (verdict: 'accepted' | 'rejected' | 'failed' | 'limit', cause: string | null = null, reason: string | null = null): EventBody[] => [
+const endOf = (
+  verdict: 'accepted' | 'rejected' | 'failed' | 'limit',
+  cause: string | null = null,
+  reason: string | null = null,
+): EventBody[] => [
   { kind: 'attempt.ended', attempt: 1, verdict, cause, reason },
   { kind: 'task.state', state: verdict, waitingFor: null },
   { kind: 'task.ended', verdict, cause, reason, filesChanged: 1, usage },
@@ -52,18 +100,50 @@ type Course = { readonly events: readonly EventBody[]; readonly changes: Partial
 
 const courses: Readonly<Record<string, () => Course>> = {
   retry: () => ({
-    events: [...opening, ...stage('drive', { tookMs: 12_000, between: firstTurn }), ...rejection, ...stage('drive', { round: 2, tookMs: 6000, between: [{ kind: 'text', row: 'r3', text: 'Nine as well.' }] }), ...stage('validate', { round: 2, tookMs: 1900, output: 'ok 1\nok 2\n' }), ...endOf('accepted')],
+    events: [
+      ...opening,
+      ...stage('drive', { tookMs: 12_000, between: firstTurn }),
+      ...rejection,
+      ...stage('drive', { round: 2, tookMs: 6000, between: [{ kind: 'text', row: 'r3', text: 'Nine as well.' }] }),
+      ...stage('validate', { round: 2, tookMs: 1900, output: 'ok 1\nok 2\n' }),
+      ...endOf('accepted'),
+    ],
     changes: over({ state: 'accepted', verdict: 'accepted', result: resultOf({ summary: 'Nine is IX now.' }) }),
   }),
   reject: () => ({
-    events: [...opening, ...stage('drive', { tookMs: 12_000 }), ...rejection, ...endOf('rejected', null, 'validation failed after 1 round')],
-    changes: over({ state: 'rejected', verdict: 'rejected', reason: 'validation failed after 1 round', result: resultOf({ usage: { ...usage, costUsd: null } }) }),
+    events: [
+      ...opening,
+      ...stage('drive', { tookMs: 12_000 }),
+      ...rejection,
+      ...endOf('rejected', null, 'validation failed after 1 round'),
+    ],
+    changes: over({
+      state: 'rejected',
+      verdict: 'rejected',
+      reason: 'validation failed after 1 round',
+      result: resultOf({ usage: { ...usage, costUsd: null } }),
+    }),
   }),
-  timeout: () => ({ events: [...opening, ...stage('drive', { tookMs: 60_000, state: 'timeout' }), ...endOf('failed', 'timeout')], changes: over({ state: 'failed', verdict: 'failed', cause: 'timeout', reason: 'The turn took longer than 60 s.' }) }),
-  budget: () => ({ events: [...opening, ...endOf('failed', 'budget')], changes: over({ state: 'failed', verdict: 'failed', cause: 'budget', reason: 'The budget of $1 is used up.' }) }),
-  fail: () => ({ events: [...opening, ...endOf('failed', 'agent')], changes: over({ state: 'failed', verdict: 'failed', cause: 'agent', reason: 'The program ended with 3.' }) }),
-  limit: () => ({ events: [...opening, ...endOf('limit')], changes: over({ state: 'limit', verdict: 'limit', reason: 'The account is used up until 15:00.' }) }),
-  person: () => ({ events: [...opening, { kind: 'task.state', state: 'waiting', waitingFor: 'a person: may it run make?' }], changes: { state: 'waiting', waitingFor: 'a person: may it run make?', startedAt: started } }),
+  timeout: () => ({
+    events: [...opening, ...stage('drive', { tookMs: 60_000, state: 'timeout' }), ...endOf('failed', 'timeout')],
+    changes: over({ state: 'failed', verdict: 'failed', cause: 'timeout', reason: 'The turn took longer than 60 s.' }),
+  }),
+  budget: () => ({
+    events: [...opening, ...endOf('failed', 'budget')],
+    changes: over({ state: 'failed', verdict: 'failed', cause: 'budget', reason: 'The budget of $1 is used up.' }),
+  }),
+  fail: () => ({
+    events: [...opening, ...endOf('failed', 'agent')],
+    changes: over({ state: 'failed', verdict: 'failed', cause: 'agent', reason: 'The program ended with 3.' }),
+  }),
+  limit: () => ({
+    events: [...opening, ...endOf('limit')],
+    changes: over({ state: 'limit', verdict: 'limit', reason: 'The account is used up until 15:00.' }),
+  }),
+  person: () => ({
+    events: [...opening, { kind: 'task.state', state: 'waiting', waitingFor: 'a person: may it run make?' }],
+    changes: { state: 'waiting', waitingFor: 'a person: may it run make?', startedAt: started },
+  }),
   hang: () => ({ events: [...opening], changes: { state: 'running', startedAt: started } }),
 };
 
@@ -72,37 +152,55 @@ const accepted = (): Course => ({
   changes: over({ state: 'accepted', verdict: 'accepted', result: resultOf() }),
 });
 
+type Made = { readonly id: string; readonly body: Record<string, unknown>; readonly project: Project | null };
+
+const recordOf = ({ id, body, project }: Made): Task => ({
+  id,
+  seq: 1,
+  state: 'queued',
+  waitingFor: null,
+  verdict: null,
+  cause: null,
+  reason: null,
+  prompt: textOf(body['prompt'], ''),
+  promptBytes: textOf(body['prompt'], '').length,
+  project: project === null ? null : { id: project.id, name: project.name, path: project.source },
+  harness: textOf(body['harness'], 'pi'),
+  model: typeof body['model'] === 'string' ? body['model'] : null,
+  backend: textOf(body['backend'], 'sandbox'),
+  base: null,
+  branch: null,
+  readOnly: body['readOnly'] === true,
+  priority: Number(body['priority']),
+  attempts: 0,
+  result: null,
+  origin: { kind: 'cli', by: 'ann' },
+  requestId: textOf(body['requestId'], ''),
+  replayed: false,
+  appliedAt: null,
+  createdAt: started,
+  startedAt: null,
+  endedAt: null,
+});
+
 /** The whole course of a task: its record when it was made, its events, and how its record ends. */
 export const playTask = ({ id, body, project }: { id: string; body: Record<string, unknown>; project: Project | null }): Play => {
-  const prompt = String(body['prompt']);
-  const first: Task = {
-    id,
-    seq: 1,
-    state: 'queued',
-    waitingFor: null,
-    verdict: null,
-    cause: null,
-    reason: null,
-    prompt,
-    promptBytes: prompt.length,
-    project: project === null ? null : { id: project.id, name: project.name, path: project.source },
-    harness: String(body['harness'] ?? 'pi'),
-    model: typeof body['model'] === 'string' ? body['model'] : null,
-    backend: String(body['backend'] ?? 'sandbox'),
-    base: null,
-    branch: null,
-    readOnly: body['readOnly'] === true,
-    priority: Number(body['priority']),
-    attempts: 0,
-    result: null,
-    origin: { kind: 'cli', by: 'ann' },
-    requestId: String(body['requestId'] ?? ''),
-    replayed: false,
-    appliedAt: null,
-    createdAt: started,
-    startedAt: null,
-    endedAt: null,
+  const first = recordOf({ id, body, project });
+  const course = (courses[first.prompt.split(' ')[0] ?? ''] ?? accepted)();
+  return {
+    first,
+    answered: {
+      state: 'queued',
+      verdict: null,
+      cause: null,
+      reason: null,
+      result: null,
+      attempts: 0,
+      startedAt: null,
+      endedAt: null,
+      waitingFor: null,
+    },
+    changes: course.changes,
+    events: course.events,
   };
-  const course = (courses[prompt.split(' ')[0] ?? ''] ?? accepted)();
-  return { first, answered: { state: 'queued', verdict: null, cause: null, reason: null, result: null, attempts: 0, startedAt: null, endedAt: null, waitingFor: null }, changes: course.changes, events: course.events };
 };

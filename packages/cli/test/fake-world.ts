@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { runProgram } from '../src/program.ts';
 import type { NodeLine } from '../src/node-process.ts';
 import type { World } from '../src/world.ts';
-import { NOW_MS, startFakeNode, TOKEN, type FakeNode, type FakeState } from './fake-node.ts';
+import { startFakeNode, type FakeNode } from './fake-node.ts';
+import { NOW_MS, TOKEN, type FakeState } from './fake-state.ts';
 
 /** What a command line printed and how it ended. */
 export type Printed = { readonly stdout: string; readonly stderr: string; readonly exit: number };
@@ -48,7 +49,16 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
   writeFileSync(join(data, 'owner.token'), `${TOKEN}\n`, { mode: 0o600 });
   const alive = new Set<number>();
   const describeNode: Bench['describeNode'] = (running, changed = {}) => {
-    const descriptor = { installationId: node.state.installationId, generation: 'gen_1', pid: 4242, url: node.url, tokenFile: join(data, 'owner.token'), version: '0.1.0', startedAt: '2026-03-01T10:00:00.000Z', ...changed };
+    const descriptor = {
+      installationId: node.state.installationId,
+      generation: 'gen_1',
+      pid: 4242,
+      url: node.url,
+      tokenFile: join(data, 'owner.token'),
+      version: '0.1.0',
+      startedAt: '2026-03-01T10:00:00.000Z',
+      ...changed,
+    };
     writeFileSync(join(data, 'node.json'), JSON.stringify(descriptor), { mode: 0o600 });
     if (running) alive.add(4242);
     else alive.delete(4242);
@@ -80,14 +90,22 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
   };
   const run: Bench['run'] = async (argv, wish = {}) => {
     const printed = { stdout: '', stderr: '' };
-    const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (printed[name] += text), isTTY: wish.terminal ?? false, columns: wish.columns ?? 100 });
+    const output = (name: 'stdout' | 'stderr') => ({
+      write: (text: string) => void (printed[name] += text),
+      isTTY: wish.terminal ?? false,
+      columns: wish.columns ?? 100,
+    });
     let listeners = 0;
     const world: World = {
       env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), ORRERY_DATA: data, USER: 'ann', ...wish.env },
       cwd: repository,
       stdout: output('stdout'),
       stderr: output('stderr'),
-      stdin: { isTTY: wish.stdinTTY ?? wish.terminal ?? false, read: async () => wish.stdin ?? '', readHidden: async () => wish.stdin ?? '' },
+      stdin: {
+        isTTY: wish.stdinTTY ?? wish.terminal ?? false,
+        read: async () => wish.stdin ?? '',
+        readHidden: async () => wish.stdin ?? '',
+      },
       now: () => NOW_MS,
       random: (bytes) => new Uint8Array(bytes).fill(++chance),
       sleep: wish.sleep ?? (() => Promise.resolve()),

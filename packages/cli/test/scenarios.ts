@@ -1,16 +1,81 @@
 import type { Bench } from './fake-world.ts';
-import { ago, idOf } from './fake-node.ts';
+import { ago, idOf } from './fake-state.ts';
 import { playTask } from './fake-task.ts';
 
 const site = (bench: Bench): void => {
-  bench.node.state.projects.push({ id: idOf('project', 1), seq: 1, name: 'site', source: bench.repository, kind: 'repository', defaultBranch: 'main', headSha: 'd'.repeat(40), notes: [], hooks: ['validation'], tasks: 2, createdAt: ago(86_400_000 * 3) });
+  bench.node.state.projects.push({
+    id: idOf('project', 1),
+    seq: 1,
+    name: 'site',
+    source: bench.repository,
+    kind: 'repository',
+    defaultBranch: 'main',
+    headSha: 'd'.repeat(40),
+    notes: [],
+    hooks: ['validation'],
+    tasks: 2,
+    createdAt: ago(86_400_000 * 3),
+  });
 };
 
 const task = (bench: Bench, number: number, prompt: string): void => {
   const { state, append } = bench.node;
-  const play = playTask({ id: idOf('task', number), body: { prompt, priority: 10, requestId: `old-${number}` }, project: state.projects[0] ?? null });
+  const play = playTask({
+    id: idOf('task', number),
+    body: { prompt, priority: 10, requestId: `old-${number}` },
+    project: state.projects[0] ?? null,
+  });
   state.tasks.push(Object.assign(play.first, play.changes, { createdAt: ago(60_000 * (60 - number)) }));
   for (const event of play.events) append(play.first.id, event);
+};
+
+const things = (bench: Bench): void => {
+  const { state } = bench.node;
+  state.salvage.push({
+    id: idOf('salvage', 1),
+    projectId: idOf('project', 1),
+    projectName: 'site',
+    taskId: idOf('task', 1),
+    ref: 'refs/orrery/salvage/tsk_1/1',
+    sha: 'c'.repeat(40),
+    reason: 'the task was cancelled',
+    files: 2,
+    createdAt: ago(120_000),
+  });
+  state.tokens.push({
+    id: idOf('token', 1),
+    name: 'ci',
+    scope: 'operator',
+    createdAt: ago(86_400_000),
+    lastUsedAt: null,
+    expiresAt: null,
+  });
+  usage(bench);
+};
+
+const usage = ({ node: { state } }: Bench): void => {
+  state.usage.push(
+    {
+      provider: 'anthropic',
+      model: 'sonnet',
+      calls: 12,
+      inputTokens: 1_234_567,
+      outputTokens: 4567,
+      cachedTokens: 900,
+      reasoningTokens: 0,
+      costUsd: 1.5,
+    },
+    {
+      provider: 'local',
+      model: 'tiny',
+      calls: 1,
+      inputTokens: 10,
+      outputTokens: 5,
+      cachedTokens: 0,
+      reasoningTokens: 0,
+      costUsd: null,
+    },
+  );
 };
 
 /** States that a transcript may begin with, by name. */
@@ -28,13 +93,14 @@ export const scenarios: Readonly<Record<string, (bench: Bench) => void>> = {
   },
   things: (bench) => {
     site(bench);
-    const { state } = bench.node;
-    state.salvage.push({ id: idOf('salvage', 1), projectId: idOf('project', 1), projectName: 'site', taskId: idOf('task', 1), ref: 'refs/orrery/salvage/tsk_1/1', sha: 'c'.repeat(40), reason: 'the task was cancelled', files: 2, createdAt: ago(120_000) });
-    state.tokens.push({ id: idOf('token', 1), name: 'ci', scope: 'operator', createdAt: ago(86_400_000), lastUsedAt: null, expiresAt: null });
-    state.usage.push({ provider: 'anthropic', model: 'sonnet', calls: 12, inputTokens: 1_234_567, outputTokens: 4567, cachedTokens: 900, reasoningTokens: 0, costUsd: 1.5 }, { provider: 'local', model: 'tiny', calls: 1, inputTokens: 10, outputTokens: 5, cachedTokens: 0, reasoningTokens: 0, costUsd: null });
+    things(bench);
   },
   selftest: (bench) => {
-    bench.nodeAnswers.set('selftest sandbox', [{ line: { area: 'files', state: 'ok', message: 'the home folder is denied', fix: null } }, { line: { area: 'udp', state: 'problem', message: 'a packet left', fix: 'orrery doctor' } }, { result: { backend: 'sandbox' } }]);
+    bench.nodeAnswers.set('selftest sandbox', [
+      { line: { area: 'files', state: 'ok', message: 'the home folder is denied', fix: null } },
+      { line: { area: 'udp', state: 'problem', message: 'a packet left', fix: 'orrery doctor' } },
+      { result: { backend: 'sandbox' } },
+    ]);
     bench.nodeAnswers.set('secret list', [{ result: { items: [{ name: 'anthropic' }] } }]);
     bench.nodeAnswers.set('config schema', [{ result: { type: 'object' } }]);
   },

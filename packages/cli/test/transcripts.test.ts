@@ -19,13 +19,19 @@ const steady = (bench: Bench, printed: Printed): Printed => {
   return { ...printed, stdout: clean(printed.stdout), stderr: clean(printed.stderr) };
 };
 
-const settingOf = (settings: readonly string[], name: string): string | undefined => settings.find((line) => line.startsWith(`${name} `) || line === name)?.slice(name.length + 1);
+const settingOf = (settings: readonly string[], name: string): string | undefined =>
+  settings.find((line) => line.startsWith(`${name} `) || line === name)?.slice(name.length + 1);
 
 const wishOf = ({ settings }: Step): Wish => {
   const stdin = settingOf(settings, 'stdin');
   const columns = settingOf(settings, 'columns');
   const env = settings.filter((line) => line.startsWith('env ')).map((line) => line.slice(4).split('='));
-  return { ...(stdin === undefined ? {} : { stdin }), ...(columns === undefined ? {} : { columns: Number(columns) }), terminal: settings.includes('terminal'), env: Object.fromEntries(env) };
+  return {
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(columns === undefined ? {} : { columns: Number(columns) }),
+    terminal: settings.includes('terminal'),
+    env: Object.fromEntries(env),
+  };
 };
 
 const play = async (step: Step, bench: Bench): Promise<Printed> => {

@@ -6,4 +6,6 @@ export { fetchTransport, type Fetch } from './fetch-transport.ts';
 export { type FollowOptions, type Hello } from './follow.ts';
 
 /** Makes a client of the node at `url` over `fetch`; imports nothing of Node. */
-export const createClient = (options: Omit<ClientOptions, 'transport'> & { readonly transport?: ClientOptions['transport'] }): Client => clientOver({ ...options, transport: options.transport ?? fetchTransport() });
+export const createClient = (
+  options: Omit<ClientOptions, 'transport'> & { readonly transport?: ClientOptions['transport'] },
+): Client => clientOver({ ...options, transport: options.transport ?? fetchTransport() });

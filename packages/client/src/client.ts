@@ -6,14 +6,19 @@ import { clientLimits } from './limits.ts';
 import { routes, streamRoutes, urlOf } from './routes.ts';
 import type { Transport, TransportAnswer } from './transport.ts';
 
-type Field<Key extends string, Value> = [Value] extends [undefined] ? { readonly [K in Key]?: undefined } : Record<string, never> extends Value ? { readonly [K in Key]?: Value } : { readonly [K in Key]: Value };
+type Field<Key extends string, Value> = [Value] extends [undefined]
+  ? { readonly [K in Key]?: undefined }
+  : Record<string, never> extends Value
+    ? { readonly [K in Key]?: Value }
+    : { readonly [K in Key]: Value };
 
 /** What one call takes. `idempotencyKey`: the request id; the same key with the same intent is done once. */
 export type CallRequest<Name extends OperationName> = Field<'params', ParamsOf<Name>> &
   Field<'query', QueryOf<Name>> &
   Field<'body', BodyOf<Name>> & { readonly idempotencyKey?: string; readonly signal?: AbortSignal; readonly timeoutMs?: number };
 
-type CallArguments<Name extends OperationName> = object extends CallRequest<Name> ? [request?: CallRequest<Name>] : [request: CallRequest<Name>];
+type CallArguments<Name extends OperationName> =
+  object extends CallRequest<Name> ? [request?: CallRequest<Name>] : [request: CallRequest<Name>];
 
 /** A typed client of one node. Every failure is an `OrreryError`. */
 export type Client = {
@@ -30,9 +35,20 @@ export type Client = {
 /** The token, or where to read it: asked again once when the node refuses it, since tokens may be replaced. */
 export type TokenSource = string | null | (() => string | null | Promise<string | null>);
 
-export type ClientOptions = { readonly url: string; readonly token: TokenSource; readonly transport: Transport; readonly pace?: Partial<Pace> };
+export type ClientOptions = {
+  readonly url: string;
+  readonly token: TokenSource;
+  readonly transport: Transport;
+  readonly pace?: Partial<Pace>;
+};
 
-type Sending = { readonly method: string; readonly url: string; readonly body: unknown; readonly key: string | undefined; readonly signal: AbortSignal };
+type Sending = {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+  readonly key: string | undefined;
+  readonly signal: AbortSignal;
+};
 
 const tokenOf = async (source: TokenSource): Promise<string | null> => (typeof source === 'function' ? source() : source);
 
@@ -47,9 +63,16 @@ export const clientOver = ({ url: origin, token, transport, pace = {} }: ClientO
     const body = sending.body === undefined ? null : JSON.stringify(sending.body);
     return transport.send({ method: sending.method, url: sending.url, headers, body, signal: sending.signal });
   };
-  const open = (url: string, signal: AbortSignal): Promise<TransportAnswer> => send({ method: 'GET', url, body: undefined, key: undefined, signal }, 'text/event-stream');
+  const open = (url: string, signal: AbortSignal): Promise<TransportAnswer> =>
+    send({ method: 'GET', url, body: undefined, key: undefined, signal }, 'text/event-stream');
   const stream = (path: string, options: FollowOptions, id?: string): AsyncGenerator<OrreryEvent, void, undefined> =>
-    follow({ ...options, open: (after, signal) => open(urlOf(origin, path, { params: { id }, query: { after } }), signal), cursorOf: id === undefined ? seqOf : sequenceOf, contiguous: id !== undefined, pace });
+    follow({
+      ...options,
+      open: (after, signal) => open(urlOf(origin, path, { params: { id }, query: { after } }), signal),
+      cursorOf: id === undefined ? seqOf : sequenceOf,
+      contiguous: id !== undefined,
+      pace,
+    });
   return {
     call: (name, ...[request]) => callOnce({ name, request: request ?? {}, origin, send }) as Promise<never>,
     events: (options = {}) => stream(streamRoutes.node, options),
@@ -61,8 +84,20 @@ export const clientOver = ({ url: origin, token, transport, pace = {} }: ClientO
 const seqOf = (event: OrreryEvent): number | null => event.seq;
 const sequenceOf = (event: OrreryEvent): number | null => event.sequence;
 
-type LooseRequest = { readonly params?: object | undefined; readonly query?: object | undefined; readonly body?: unknown; readonly idempotencyKey?: string; readonly signal?: AbortSignal; readonly timeoutMs?: number };
-type Call = { readonly name: OperationName; readonly request: LooseRequest; readonly origin: string; readonly send: (sending: Sending, accept: string) => Promise<TransportAnswer> };
+type LooseRequest = {
+  readonly params?: object | undefined;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+};
+type Call = {
+  readonly name: OperationName;
+  readonly request: LooseRequest;
+  readonly origin: string;
+  readonly send: (sending: Sending, accept: string) => Promise<TransportAnswer>;
+};
 
 const callOnce = async ({ name, request, origin, send }: Call): Promise<unknown> => {
   const { method, path } = routes[name];
@@ -71,7 +106,13 @@ const callOnce = async ({ name, request, origin, send }: Call): Promise<unknown>
   const timer = setTimeout(() => timeout.abort(tookTooLong(timeoutMs)), timeoutMs);
   const signal = request.signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, request.signal]);
   const write = method !== 'get';
-  const sending: Sending = { method: method.toUpperCase(), url: urlOf(origin, path, { params: request.params ?? {}, query: request.query ?? {} }), body: request.body, key: request.idempotencyKey, signal };
+  const sending: Sending = {
+    method: method.toUpperCase(),
+    url: urlOf(origin, path, { params: request.params ?? {}, query: request.query ?? {} }),
+    body: request.body,
+    key: request.idempotencyKey,
+    signal,
+  };
   try {
     const first = await send(sending, 'application/json');
     // The token may have been replaced since it was read: asked once more, for reads only.
@@ -85,7 +126,10 @@ const callOnce = async ({ name, request, origin, send }: Call): Promise<unknown>
 };
 
 const tookTooLong = (timeoutMs: number): OrreryError =>
-  new OrreryError('deadline', `The node did not answer within ${timeoutMs / 1000} s.`, { rule: 'A call has a deadline; what it began may go on.', fix: 'See what the node does: orrery status' });
+  new OrreryError('deadline', `The node did not answer within ${timeoutMs / 1000} s.`, {
+    rule: 'A call has a deadline; what it began may go on.',
+    fix: 'See what the node does: orrery status',
+  });
 
 const drain = async (answer: TransportAnswer): Promise<void> => {
   await readText(answer);

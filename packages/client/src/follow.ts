@@ -72,12 +72,15 @@ export async function* follow(options: FollowOptions & Source): AsyncGenerator<O
     let failure: OrreryError;
     try {
       yield* connection({ options, progress, pace, signal });
-      failure = new OrreryError('node_unreachable', 'The node closed the stream of events.', { fix: 'See what the node does: orrery status' });
+      failure = new OrreryError('node_unreachable', 'The node closed the stream of events.', {
+        fix: 'See what the node does: orrery status',
+      });
     } catch (thrown) {
       if (signal.aborted) return;
       failure = thrown instanceof OrreryError ? thrown : failureOfTransport(thrown, false);
     }
-    if (!mayRetry(failure, progress) || pace.now() - progress.lastHeardMs > (options.awayMs ?? clientLimits.awayMs)) throw failure;
+    if (!mayRetry(failure, progress) || pace.now() - progress.lastHeardMs > (options.awayMs ?? clientLimits.awayMs))
+      throw failure;
     if (!progress.lost) options.onConnection?.(failure);
     progress.lost = true;
     await pace.sleep(pauseOf(progress.failures++, pace.random()), signal);
@@ -96,7 +99,12 @@ const pauseOf = (failures: number, chance: number): number => {
   return Math.round(pause / 2 + (pause / 2) * chance);
 };
 
-type Connection = { readonly options: FollowOptions & Source; readonly progress: Progress; readonly pace: Pace; readonly signal: AbortSignal };
+type Connection = {
+  readonly options: FollowOptions & Source;
+  readonly progress: Progress;
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+};
 
 /** One connection, from its first frame to its end. */
 async function* connection({ options, progress, pace, signal }: Connection): AsyncGenerator<OrreryEvent, void, undefined> {
@@ -106,7 +114,8 @@ async function* connection({ options, progress, pace, signal }: Connection): Asy
   try {
     const answer = await options.open(progress.cursor, both);
     if (answer.status !== 200) throw failureOfAnswer(answer.status, await errorOf(answer));
-    if (!(answer.headers['content-type'] ?? '').startsWith('text/event-stream')) throw answerInvalid('it is not a stream of events');
+    if (!(answer.headers['content-type'] ?? '').startsWith('text/event-stream'))
+      throw answerInvalid('it is not a stream of events');
     let greeted = false;
     const heard = (): void => {
       progress.lastHeardMs = pace.now();
@@ -129,7 +138,10 @@ async function* connection({ options, progress, pace, signal }: Connection): Asy
 
 /** Ends a connection that says nothing, not even a comment, for too long. */
 const watchSilence = (own: AbortController): { heard(): void; end(): void } => {
-  const giveUp = (): void => own.abort(new OrreryError('node_unreachable', 'The stream of events fell silent.', { fix: 'See what the node does: orrery status' }));
+  const giveUp = (): void =>
+    own.abort(
+      new OrreryError('node_unreachable', 'The stream of events fell silent.', { fix: 'See what the node does: orrery status' }),
+    );
   let timer = setTimeout(giveUp, clientLimits.silenceMs);
   return {
     heard: () => {
@@ -179,11 +191,15 @@ const greet = (frame: Frame, options: FollowOptions, progress: Progress): void =
   if (typeof after !== 'number' || typeof seq !== 'number') throw answerInvalid('the stream does not begin with its cursor');
   if (frame.event === 'reset') {
     if (options.onReset === undefined) {
-      throw new OrreryError('cursor_expired', 'The node no longer has the events after that point.', { rule: 'A gap in a stream is never silent.', fix: 'Read the present state instead: orrery task list' });
+      throw new OrreryError('cursor_expired', 'The node no longer has the events after that point.', {
+        rule: 'A gap in a stream is never silent.',
+        fix: 'Read the present state instead: orrery task list',
+      });
     }
     options.onReset({ after, seq });
     progress.cursor = after;
-  } else if (frame.event !== 'hello' || after !== progress.cursor) throw answerInvalid('the stream begins at another cursor than the one asked for');
+  } else if (frame.event !== 'hello' || after !== progress.cursor)
+    throw answerInvalid('the stream begins at another cursor than the one asked for');
   if (progress.lost) options.onConnection?.(null);
   progress.lost = false;
 };

@@ -38,7 +38,10 @@ export const createFrameReader = (maxChars: number): { push(text: string): Frame
         rest = rest.slice(match.index + match[0].length);
         if (frame !== null) frames.push(frame);
       }
-      if (size + rest.length > maxChars) throw new OrreryError('input_too_large', 'The node sent an event that is too large.', { rule: `One event has at most ${maxChars} characters.` });
+      if (size + rest.length > maxChars)
+        throw new OrreryError('input_too_large', 'The node sent an event that is too large.', {
+          rule: `One event has at most ${maxChars} characters.`,
+        });
       return frames;
     },
   };

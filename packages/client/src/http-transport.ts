@@ -2,9 +2,21 @@ import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } fr
 import { TransportFailure, type Transport, type TransportAnswer, type TransportRequest } from './transport.ts';
 
 /** Failures that happen before a connection stands. */
-const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EACCES', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']);
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EACCES',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
 
-const codeOf = (thrown: unknown): string => (typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : 'unknown');
+const codeOf = (thrown: unknown): string =>
+  typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : 'unknown';
 
 type Sender = { readonly request: typeof plainRequest; readonly agent: PlainAgent };
 
@@ -50,13 +62,20 @@ const sendOnce = ({ request: start, agent }: Sender, request: TransportRequest):
     outgoing.on('error', (thrown) => {
       if (signal.aborted) return reject(signal.reason);
       const stale = outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(thrown));
-      resolve(new TransportFailure(stale ? STALE : `The connection failed (${codeOf(thrown)}).`, { sent: !UNSENT.has(codeOf(thrown)), cause: thrown }));
+      resolve(
+        new TransportFailure(stale ? STALE : `The connection failed (${codeOf(thrown)}).`, {
+          sent: !UNSENT.has(codeOf(thrown)),
+          cause: thrown,
+        }),
+      );
     });
     outgoing.end(body ?? undefined);
   });
 
 const answerOf = (incoming: IncomingMessage): TransportAnswer => ({
   status: incoming.statusCode ?? 0,
-  headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),
+  headers: Object.fromEntries(
+    Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  ),
   body: incoming,
 });

@@ -9,4 +9,6 @@ export { routes, type Route } from './routes.ts';
 export { TransportFailure, type Transport, type TransportAnswer, type TransportRequest } from './transport.ts';
 
 /** Makes a client of the node at `url` (`http://127.0.0.1:4747`); over node:http unless another transport is given. */
-export const createClient = (options: Omit<ClientOptions, 'transport'> & { readonly transport?: ClientOptions['transport'] }): Client => clientOver({ ...options, transport: options.transport ?? httpTransport() });
+export const createClient = (
+  options: Omit<ClientOptions, 'transport'> & { readonly transport?: ClientOptions['transport'] },
+): Client => clientOver({ ...options, transport: options.transport ?? httpTransport() });

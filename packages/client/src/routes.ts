@@ -55,7 +55,8 @@ export const urlOf = (origin: string, path: string, given: { readonly params?: o
   const params: Record<string, unknown> = { ...given.params };
   const filled = path.replace(/:([a-z]+)/gi, (_, name: string) => encodeURIComponent(String(params[name] ?? '')));
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(given.query ?? {})) if (value !== undefined && value !== null) query.append(name, String(value));
+  for (const [name, value] of Object.entries(given.query ?? {}))
+    if (value !== undefined && value !== null) query.append(name, String(value));
   const tail = query.size === 0 ? '' : `?${query.toString()}`;
   return `${origin.replace(/\/+$/, '')}/api/v1${filled}${tail}`;
 };

@@ -9,7 +9,17 @@ import type { World } from '../world.ts';
 import type { OrreryError } from '@orrery/protocol/errors';
 
 /** What completes a word: ids and names come from the running node. */
-export type Completes = 'task' | 'project' | 'salvage' | 'token' | 'harness' | 'backend' | 'file' | 'folder' | 'command' | 'selftest';
+export type Completes =
+  | 'task'
+  | 'project'
+  | 'salvage'
+  | 'token'
+  | 'harness'
+  | 'backend'
+  | 'file'
+  | 'folder'
+  | 'command'
+  | 'selftest';
 
 /** How the text behind an option is read. `flag` takes none. */
 export type OptionKind = 'flag' | 'text' | 'number' | 'usd' | 'duration' | 'bytes' | 'list';
@@ -25,7 +35,13 @@ export type OptionSpec = {
   readonly completes?: Completes;
 };
 
-export type ArgumentSpec = { readonly name: string; readonly required: boolean; readonly summary: string; readonly choices?: readonly string[]; readonly completes?: Completes };
+export type ArgumentSpec = {
+  readonly name: string;
+  readonly required: boolean;
+  readonly summary: string;
+  readonly choices?: readonly string[];
+  readonly completes?: Completes;
+};
 
 export type Example = { readonly line: string; readonly does: string };
 

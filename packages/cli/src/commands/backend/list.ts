@@ -10,8 +10,18 @@ export const backendList: Command = async (context) => {
   const rows = answer.items.map((one) => {
     const missing = one.guarantees.filter(({ held }) => !held).length;
     const mark = !one.usable || !one.allowed ? screen.bad('✗') : missing > 0 ? screen.careful('!') : screen.good('✓');
-    const state = !one.allowed ? 'not allowed' : !one.usable ? inertLine(one.problem ?? 'not usable') : missing > 0 ? `lacks ${missing} of ${one.guarantees.length} guarantees` : 'holds every guarantee';
+    const state = !one.allowed
+      ? 'not allowed'
+      : !one.usable
+        ? inertLine(one.problem ?? 'not usable')
+        : missing > 0
+          ? `lacks ${missing} of ${one.guarantees.length} guarantees`
+          : 'holds every guarantee';
     return [`${mark} ${one.name}${one.isDefault ? ' (default)' : ''}`, state, inertLine(one.summary)];
   });
-  return { result: answer, text: tableText(screen, ['  backend', 'state', 'what it is'], rows), hints: ['  orrery backend check'] };
+  return {
+    result: answer,
+    text: tableText(screen, ['  backend', 'state', 'what it is'], rows),
+    hints: ['  orrery backend check'],
+  };
 };

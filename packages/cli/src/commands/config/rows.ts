@@ -11,6 +11,18 @@ export const configCommands: readonly CommandSpec[] = [
     operations: ['configExplain'],
     load: async () => (await import('./explain.ts')).configExplain,
   },
-  { noun: 'config', verb: 'path', summary: 'show where configuration and data are', examples: [{ line: 'orrery config path', does: 'works without a node' }], load: async () => (await import('./path.ts')).configPath },
-  { noun: 'config', verb: 'schema', summary: 'print the JSON Schema of the configuration', examples: [{ line: 'orrery config schema > orrery.schema.json', does: 'for an editor' }], load: async () => (await import('./schema.ts')).configSchema },
+  {
+    noun: 'config',
+    verb: 'path',
+    summary: 'show where configuration and data are',
+    examples: [{ line: 'orrery config path', does: 'works without a node' }],
+    load: async () => (await import('./path.ts')).configPath,
+  },
+  {
+    noun: 'config',
+    verb: 'schema',
+    summary: 'print the JSON Schema of the configuration',
+    examples: [{ line: 'orrery config schema > orrery.schema.json', does: 'for an editor' }],
+    load: async () => (await import('./schema.ts')).configSchema,
+  },
 ];

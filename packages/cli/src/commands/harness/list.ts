@@ -6,11 +6,21 @@ import type { Command } from '../command.ts';
 export const harnessList: Command = async (context) => {
   const { client } = await context.connect();
   const answer = await client.call('harnessList');
-  if (answer.items.length === 0) return { result: answer, text: 'This node knows no agent program. Look what is wrong: orrery doctor' };
+  if (answer.items.length === 0)
+    return { result: answer, text: 'This node knows no agent program. Look what is wrong: orrery doctor' };
   const rows = answer.items.map((one) => {
     const here = one.program === null ? 'built in' : (one.installedVersion ?? 'not installed');
-    return [`${one.installedVersion === null && one.program !== null ? ' ' : context.screen.good('✓')} ${one.id}${one.isDefault ? ' (default)' : ''}`, here, one.defaultModel ?? '-', inertLine(one.summary)];
+    return [
+      `${one.installedVersion === null && one.program !== null ? ' ' : context.screen.good('✓')} ${one.id}${one.isDefault ? ' (default)' : ''}`,
+      here,
+      one.defaultModel ?? '-',
+      inertLine(one.summary),
+    ];
   });
   const missing = answer.items.find(({ program, installedVersion }) => program !== null && installedVersion === null);
-  return { result: answer, text: tableText(context.screen, ['  harness', 'version', 'model', 'what it is'], rows), hints: missing === undefined ? [] : [`  orrery harness install ${missing.id}`] };
+  return {
+    result: answer,
+    text: tableText(context.screen, ['  harness', 'version', 'model', 'what it is'], rows),
+    hints: missing === undefined ? [] : [`  orrery harness install ${missing.id}`],
+  };
 };

@@ -3,8 +3,23 @@ import type { ArgumentSpec, CommandSpec } from '../command.ts';
 const harness: ArgumentSpec = { name: 'harness', required: true, summary: 'id of a harness', completes: 'harness' };
 
 export const harnessCommands: readonly CommandSpec[] = [
-  { noun: 'harness', verb: 'list', summary: 'list agent programs', examples: [{ line: 'orrery harness list', does: 'which there are and which are installed' }], operations: ['harnessList'], load: async () => (await import('./list.ts')).harnessList },
-  { noun: 'harness', verb: 'show', summary: 'show what an agent program can do', arguments: [harness], examples: [{ line: 'orrery harness show codex', does: 'version, model, capabilities' }], operations: ['harnessList'], load: async () => (await import('./show.ts')).harnessShow },
+  {
+    noun: 'harness',
+    verb: 'list',
+    summary: 'list agent programs',
+    examples: [{ line: 'orrery harness list', does: 'which there are and which are installed' }],
+    operations: ['harnessList'],
+    load: async () => (await import('./list.ts')).harnessList,
+  },
+  {
+    noun: 'harness',
+    verb: 'show',
+    summary: 'show what an agent program can do',
+    arguments: [harness],
+    examples: [{ line: 'orrery harness show codex', does: 'version, model, capabilities' }],
+    operations: ['harnessList'],
+    load: async () => (await import('./show.ts')).harnessShow,
+  },
   {
     noun: 'harness',
     verb: 'install',

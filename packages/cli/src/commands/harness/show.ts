@@ -7,8 +7,15 @@ import type { Command } from '../command.ts';
 export const harnessShow: Command = async (context) => {
   const { client } = await context.connect();
   const { items } = await client.call('harnessList');
-  const one = pick(items, context.input.argument('harness') ?? '', { of: ({ id }) => [id], noun: 'harness', fix: 'orrery harness list' });
-  const capabilities = Object.entries(one.capabilities).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : typeof value === 'boolean' ? (value ? 'yes' : 'no') : value] as const);
+  const one = pick(items, context.input.argument('harness') ?? '', {
+    of: ({ id }) => [id],
+    noun: 'harness',
+    fix: 'orrery harness list',
+  });
+  const capabilities = Object.entries(one.capabilities).map(
+    ([name, value]) =>
+      [name, Array.isArray(value) ? value.join(', ') : typeof value === 'boolean' ? (value ? 'yes' : 'no') : value] as const,
+  );
   const text = factsText(context.screen, [
     ['harness', `${one.id}${one.isDefault ? ' (default)' : ''}`],
     ['what it is', inertLine(one.summary)],
@@ -18,5 +25,9 @@ export const harnessShow: Command = async (context) => {
     ['model', one.defaultModel],
     ...capabilities,
   ]);
-  return { result: one, text, hints: one.program !== null && one.installedVersion === null ? [`  orrery harness install ${one.id}`] : [] };
+  return {
+    result: one,
+    text,
+    hints: one.program !== null && one.installedVersion === null ? [`  orrery harness install ${one.id}`] : [],
+  };
 };

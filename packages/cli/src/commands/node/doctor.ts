@@ -9,7 +9,14 @@ import type { Command } from '../command.ts';
 export const findingsText = (screen: Screen, lines: DoctorReport['lines']): string => {
   const width = Math.max(0, ...lines.map(({ area }) => area.length));
   const marks = { ok: screen.good('✓'), warning: screen.careful('!'), problem: screen.bad('✗') };
-  return lines.map(({ area, state, message, fix }) => [`${marks[state]} ${area.padEnd(width)}  ${inertLine(message)}`, ...(fix === null || state === 'ok' ? [] : [`  ${' '.repeat(width)}  ${inertLine(fix)}`])].join('\n')).join('\n');
+  return lines
+    .map(({ area, state, message, fix }) =>
+      [
+        `${marks[state]} ${area.padEnd(width)}  ${inertLine(message)}`,
+        ...(fix === null || state === 'ok' ? [] : [`  ${' '.repeat(width)}  ${inertLine(fix)}`]),
+      ].join('\n'),
+    )
+    .join('\n');
 };
 
 /** `orrery doctor`: a problem ends with 1. */
@@ -21,6 +28,9 @@ export const doctor: Command = async (context) => {
   const text = findingsText(context.screen, report.lines);
   const count = `${countText(problems.length, 'problem')}, ${countText(warnings.length, 'warning')}.`;
   if (problems.length === 0) return { result: report, text, hints: [`  ${count}`] };
-  const error = new OrreryError('backend_unavailable', `The node has ${countText(problems.length, 'problem')}.`, { fix: problems[0]?.fix ?? undefined, details: { ...report } });
+  const error = new OrreryError('backend_unavailable', `The node has ${countText(problems.length, 'problem')}.`, {
+    fix: problems[0]?.fix ?? undefined,
+    details: { ...report },
+  });
   return { result: report, text, hints: [`  ${count}`], failure: { error, exit: 1 } };
 };

@@ -14,13 +14,22 @@ export const down: Command = async (context) => {
   try {
     connection = await context.connect();
   } catch (thrown) {
-    if (thrown instanceof OrreryError && thrown.code === 'node_not_running') return { result: { stopped: false }, text: 'No node is running. Start one: orrery up --detach' };
+    if (thrown instanceof OrreryError && thrown.code === 'node_not_running')
+      return { result: { stopped: false }, text: 'No node is running. Start one: orrery up --detach' };
     throw thrown;
   }
   const now = input.flag('now');
-  await context.change({ intent: { stop: true, now }, send: () => connection.client.call('nodeDrain', { body: { stop: true, now } }) });
+  await context.change({
+    intent: { stop: true, now },
+    send: () => connection.client.call('nodeDrain', { body: { stop: true, now } }),
+  });
   const { running } = connection.node.tasks;
-  if (running > 0) context.note(now ? `  ${countText(running, 'task')} go on in their keepers until the next start.` : `  Waiting for ${countText(running, 'running task')}; orrery down --now does not wait.`);
+  if (running > 0)
+    context.note(
+      now
+        ? `  ${countText(running, 'task')} go on in their keepers until the next start.`
+        : `  Waiting for ${countText(running, 'running task')}; orrery down --now does not wait.`,
+    );
   await gone(context, connection, input.number('timeout') ?? PATIENCE_MS);
   return { result: { stopped: true }, text: `${context.screen.good('✓')} The node has stopped.` };
 };
@@ -34,7 +43,11 @@ const gone = async ({ world }: CommandContext, { client, local }: Connection, pa
     );
   };
   for (let waitedMs = 0; await isThere(); waitedMs += LOOK_EVERY_MS) {
-    if (waitedMs > patienceMs) throw new OrreryError('deadline', 'The node has not stopped yet.', { rule: 'It takes no new work and stops when its tasks are over.', fix: 'orrery down --now' });
+    if (waitedMs > patienceMs)
+      throw new OrreryError('deadline', 'The node has not stopped yet.', {
+        rule: 'It takes no new work and stops when its tasks are over.',
+        fix: 'orrery down --now',
+      });
     await world.sleep(LOOK_EVERY_MS);
   }
 };

@@ -5,10 +5,16 @@ export const nodeCommands: readonly CommandSpec[] = [
     noun: null,
     verb: 'up',
     summary: 'start the node of this data directory',
-    detail: 'In the foreground it prints what happens: tasks, stages, verdicts. Ctrl-C stops it; agents that run go on in their keepers and are found again by the next start.',
+    detail:
+      'In the foreground it prints what happens: tasks, stages, verdicts. Ctrl-C stops it; agents that run go on in their keepers and are found again by the next start.',
     options: [
       { name: 'detach', kind: 'flag', summary: 'run in the background and end when it is ready' },
-      { name: 'listen', kind: 'text', value: 'HOST:PORT', summary: 'where the API listens (default: the configuration, then loopback)' },
+      {
+        name: 'listen',
+        kind: 'text',
+        value: 'HOST:PORT',
+        summary: 'where the API listens (default: the configuration, then loopback)',
+      },
     ],
     examples: [
       { line: 'orrery up', does: 'in the foreground, with live lines' },
@@ -22,7 +28,8 @@ export const nodeCommands: readonly CommandSpec[] = [
     noun: null,
     verb: 'down',
     summary: 'stop the running node',
-    detail: 'Takes no new work, waits for what runs, then stops. --now does not wait: what runs goes on in its keepers until the next start.',
+    detail:
+      'Takes no new work, waits for what runs, then stops. --now does not wait: what runs goes on in its keepers until the next start.',
     options: [
       { name: 'now', kind: 'flag', summary: 'do not wait for running tasks' },
       { name: 'timeout', kind: 'duration', value: 'TIME', summary: 'how long to wait for it to stop (default: 10m)' },

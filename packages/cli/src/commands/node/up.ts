@@ -16,7 +16,11 @@ export const up: Command = async (context) => {
   const { url, node } = await world.processes.startNode({ args, logFile: detach ? paths.upLog : null });
   if (detach) {
     const descriptor = await readDescriptor(paths.descriptor);
-    return { result: { url, node: descriptor }, text: `${context.screen.good('✓')} The node runs at ${url}`, hints: ['  orrery run "fix the failing test"', '  orrery status', '  orrery down'] };
+    return {
+      result: { url, node: descriptor },
+      text: `${context.screen.good('✓')} The node runs at ${url}`,
+      hints: ['  orrery run "fix the failing test"', '  orrery status', '  orrery down'],
+    };
   }
   return foreground(context, { url, node });
 };
@@ -25,7 +29,10 @@ type Started = Awaited<ReturnType<CommandContext['world']['processes']['startNod
 
 const foreground = async (context: CommandContext, { url, node }: Started): Promise<Outcome> => {
   const { world, screen } = context;
-  context.data({ text: `${screen.good('✓')} The node runs at ${url}  ${screen.dim('Ctrl-C stops it.')}`, json: { ready: true, url } });
+  context.data({
+    text: `${screen.good('✓')} The node runs at ${url}  ${screen.dim('Ctrl-C stops it.')}`,
+    json: { ready: true, url },
+  });
   const quiet = new AbortController();
   const release = world.onStop(() => {
     context.note('  Stopping; agents that run go on in their keepers.');
@@ -33,7 +40,9 @@ const foreground = async (context: CommandContext, { url, node }: Started): Prom
   });
   const shown = context.connect().then((connection) => showEvents(context, connection, quiet.signal));
   // The live lines are a comfort: the node runs on without them.
-  const lines = shown.catch((thrown: unknown) => context.warn(`Live lines ended: ${thrown instanceof Error ? thrown.message : 'unknown'}`));
+  const lines = shown.catch((thrown: unknown) =>
+    context.warn(`Live lines ended: ${thrown instanceof Error ? thrown.message : 'unknown'}`),
+  );
   const code = await node.ended;
   quiet.abort();
   await lines;
@@ -58,7 +67,9 @@ export const nodeLine = (screen: Screen, { body, taskId }: OrreryEvent): string 
     case 'attempt.started':
       return `  attempt ${body.attempt}  ${task}  ${inertLine(body.backend)}`;
     case 'stage.ended':
-      return body.state === 'failed' || body.state === 'timeout' ? `${screen.careful('!')} ${body.stage.padEnd(10)} ${task}  ${body.state}${body.exitCode === null ? '' : `, exit ${body.exitCode}`}` : null;
+      return body.state === 'failed' || body.state === 'timeout'
+        ? `${screen.careful('!')} ${body.stage.padEnd(10)} ${task}  ${body.state}${body.exitCode === null ? '' : `, exit ${body.exitCode}`}`
+        : null;
     case 'task.state':
       return body.state === 'waiting' ? `${screen.careful('!')} waiting    ${task}  ${inertLine(body.waitingFor ?? '')}` : null;
     case 'task.ended':

@@ -7,7 +7,9 @@ export const projectCommands: readonly CommandSpec[] = [
     noun: 'project',
     verb: 'add',
     summary: 'make a repository known to the node',
-    arguments: [{ name: 'source', required: false, summary: 'path or URL (default: the repository of this folder)', completes: 'folder' }],
+    arguments: [
+      { name: 'source', required: false, summary: 'path or URL (default: the repository of this folder)', completes: 'folder' },
+    ],
     options: [{ name: 'name', kind: 'text', value: 'NAME', summary: 'its name (default: the name of the folder)' }],
     examples: [
       { line: 'orrery project add', does: 'the repository of this folder' },
@@ -17,8 +19,23 @@ export const projectCommands: readonly CommandSpec[] = [
     changes: 'once',
     load: async () => (await import('./add.ts')).projectAdd,
   },
-  { noun: 'project', verb: 'list', summary: 'list projects', examples: [{ line: 'orrery project list', does: 'what the node knows' }], operations: ['projectList'], load: async () => (await import('./list.ts')).projectList },
-  { noun: 'project', verb: 'show', summary: 'show one project', arguments: [project], examples: [{ line: 'orrery project show site', does: 'its branch, hooks and shape' }], operations: ['projectList', 'projectShow'], load: async () => (await import('./show.ts')).projectShow },
+  {
+    noun: 'project',
+    verb: 'list',
+    summary: 'list projects',
+    examples: [{ line: 'orrery project list', does: 'what the node knows' }],
+    operations: ['projectList'],
+    load: async () => (await import('./list.ts')).projectList,
+  },
+  {
+    noun: 'project',
+    verb: 'show',
+    summary: 'show one project',
+    arguments: [project],
+    examples: [{ line: 'orrery project show site', does: 'its branch, hooks and shape' }],
+    operations: ['projectList', 'projectShow'],
+    load: async () => (await import('./show.ts')).projectShow,
+  },
   {
     noun: 'project',
     verb: 'set',

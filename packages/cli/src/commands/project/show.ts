@@ -13,7 +13,12 @@ export const projectText = (screen: Screen, project: Project, nowMs: number): st
     ['source', inertLine(project.source)],
     ['branch', project.defaultBranch === null ? 'none' : inertLine(project.defaultBranch)],
     ['head', project.headSha?.slice(0, 10) ?? 'no commits'],
-    ['hooks', project.hooks.length === 0 ? 'none (nothing checks results; add .orrery/hooks/validation.sh)' : project.hooks.map(inertLine).join(', ')],
+    [
+      'hooks',
+      project.hooks.length === 0
+        ? 'none (nothing checks results; add .orrery/hooks/validation.sh)'
+        : project.hooks.map(inertLine).join(', '),
+    ],
     ['notes', project.notes.length === 0 ? null : project.notes.map(inertLine).join('; ')],
     ['tasks', String(project.tasks)],
     ['added', agoText(project.createdAt, nowMs)],
@@ -24,5 +29,9 @@ export const projectShow: Command = async (context) => {
   const connection = await context.connect();
   const { id } = await projectOf(connection, context.input.argument('project') ?? '', context.world.cwd);
   const project = await connection.client.call('projectShow', { params: { id } });
-  return { result: { project }, text: projectText(context.screen, project, context.world.now()), hints: [`  orrery task list --project ${project.name}`] };
+  return {
+    result: { project },
+    text: projectText(context.screen, project, context.world.now()),
+    hints: [`  orrery task list --project ${project.name}`],
+  };
 };

@@ -2,7 +2,13 @@ import type { CommandSpec, OptionSpec } from '../command.ts';
 
 /** What a task is made of, beside its prompt: the same for `run` and `task add`. */
 export const taskOptions: readonly OptionSpec[] = [
-  { name: 'project', kind: 'text', value: 'PROJECT', summary: 'id, name or path of a project (default: the repository of this folder)', completes: 'project' },
+  {
+    name: 'project',
+    kind: 'text',
+    value: 'PROJECT',
+    summary: 'id, name or path of a project (default: the repository of this folder)',
+    completes: 'project',
+  },
   { name: 'harness', kind: 'text', value: 'HARNESS', summary: 'agent program', completes: 'harness' },
   { name: 'model', kind: 'text', value: 'MODEL', summary: 'model' },
   { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks' },
@@ -56,10 +62,23 @@ export const runCommands: readonly CommandSpec[] = [
     noun: null,
     verb: 'demo',
     summary: 'watch a whole run in a small repository, without a key',
-    detail: 'Makes a small repository with a failing test. A scripted model works on it in a real agent program and a real sandbox: the first attempt fails validation, the second passes.',
+    detail:
+      'Makes a small repository with a failing test. A scripted model works on it in a real agent program and a real sandbox: the first attempt fails validation, the second passes.',
     options: [
-      { name: 'folder', kind: 'text', value: 'FOLDER', summary: 'where to make the repository (default: below the data directory)', completes: 'folder' },
-      { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where it runs (default: the strongest sandbox of this machine)', completes: 'backend' },
+      {
+        name: 'folder',
+        kind: 'text',
+        value: 'FOLDER',
+        summary: 'where to make the repository (default: below the data directory)',
+        completes: 'folder',
+      },
+      {
+        name: 'backend',
+        kind: 'text',
+        value: 'BACKEND',
+        summary: 'where it runs (default: the strongest sandbox of this machine)',
+        completes: 'backend',
+      },
       { name: 'harness', kind: 'text', value: 'HARNESS', summary: 'agent program', completes: 'harness' },
       { name: 'no-start', kind: 'flag', summary: 'refuse when no node is running, instead of starting one' },
     ],

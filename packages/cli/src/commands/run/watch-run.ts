@@ -12,7 +12,11 @@ import type { CommandContext, Outcome } from '../command.ts';
 export type RunWishes = { readonly apply: boolean; readonly debug: boolean; readonly hints?: readonly string[] };
 
 /** Watches a task that was just sent, with its timeline on standard error, and ends with its verdict. */
-export const watchRun = async (context: CommandContext, connection: Connection, { task, wishes }: { readonly task: Task; readonly wishes: RunWishes }): Promise<Outcome> => {
+export const watchRun = async (
+  context: CommandContext,
+  connection: Connection,
+  { task, wishes }: { readonly task: Task; readonly wishes: RunWishes },
+): Promise<Outcome> => {
   const { side, world, mode } = context;
   const timeline = createTimeline(side);
   const live = createLiveLine(world.stderr, side);
@@ -24,7 +28,12 @@ export const watchRun = async (context: CommandContext, connection: Connection, 
   try {
     const watched = await watchTask(context, connection, {
       id: task.id,
-      onConnection: (lost) => printAll([lost === null ? `${side.good('✓')} The node is back.` : `${side.careful('!')} ${lost.message} Trying again; the task goes on.`]),
+      onConnection: (lost) =>
+        printAll([
+          lost === null
+            ? `${side.good('✓')} The node is back.`
+            : `${side.careful('!')} ${lost.message} Trying again; the task goes on.`,
+        ]),
       onEvent: async (event) => {
         if (mode === 'jsonl') context.data({ text: null, json: event });
         printAll(timeline.lines(event));
@@ -49,7 +58,11 @@ const tick = ({ world, side }: CommandContext, live: LiveLine, timeline: Timelin
   if (!side.live) return null;
   const timer = setInterval(() => {
     const doing = timeline.doing();
-    live.status(doing === null ? null : `${doing.what} ${durationText(Math.max(0, Math.floor((world.now() - doing.sinceMs) / 1000) * 1000))}`);
+    live.status(
+      doing === null
+        ? null
+        : `${doing.what} ${durationText(Math.max(0, Math.floor((world.now() - doing.sinceMs) / 1000) * 1000))}`,
+    );
   }, 1000);
   return { stop: () => clearInterval(timer) };
 };
@@ -57,20 +70,43 @@ const tick = ({ world, side }: CommandContext, live: LiveLine, timeline: Timelin
 const describe = async ({ client, operations }: Connection, id: string): Promise<string[]> => {
   if (!operations.has('taskDescribe')) return ['! This node cannot say what it runs (--debug).'];
   const { runs } = await client.call('taskDescribe', { params: { id } });
-  return runs.flatMap(({ stage, text }) => [`  ${stage} runs:`, ...inert(text).trimEnd().split('\n').map((line) => `    ${line}`)]);
+  return runs.flatMap(({ stage, text }) => [
+    `  ${stage} runs:`,
+    ...inert(text)
+      .trimEnd()
+      .split('\n')
+      .map((line) => `    ${line}`),
+  ]);
 };
 
 const diffOf = async ({ client }: Connection, task: Task): Promise<TaskDiff | null> =>
   (task.result?.filesChanged ?? 0) === 0 ? null : client.call('taskDiff', { params: { id: task.id } }).catch(() => null);
 
-const finish = async (context: CommandContext, connection: Connection, { task, wishes }: { readonly task: Task; readonly wishes: RunWishes }): Promise<Outcome> => {
+const finish = async (
+  context: CommandContext,
+  connection: Connection,
+  { task, wishes }: { readonly task: Task; readonly wishes: RunWishes },
+): Promise<Outcome> => {
   const diff = await diffOf(connection, task);
   const text = verdictText(context.screen, task, diff);
   const failure = failureOfTask(task);
   const files = diff === null ? [] : diff.files;
   if (failure !== undefined || !wishes.apply || files.length === 0) {
-    return { result: { task, files }, text, hints: ['', ...nextCommands(task), ...(wishes.hints ?? [])], ...(failure === undefined ? {} : { failure }) };
+    return {
+      result: { task, files },
+      text,
+      hints: ['', ...nextCommands(task), ...(wishes.hints ?? [])],
+      ...(failure === undefined ? {} : { failure }),
+    };
   }
-  const applied = await connection.client.call('taskApply', { params: { id: task.id }, body: { mode: 'tree' }, timeoutMs: 120_000 });
-  return { result: { task, files, applied }, text: `${text}\n${context.screen.good('✓')} applied  ${inert(applied.note)}`, hints: ['', `  orrery task log ${task.id}`, ...(wishes.hints ?? [])] };
+  const applied = await connection.client.call('taskApply', {
+    params: { id: task.id },
+    body: { mode: 'tree' },
+    timeoutMs: 120_000,
+  });
+  return {
+    result: { task, files, applied },
+    text: `${text}\n${context.screen.good('✓')} applied  ${inert(applied.note)}`,
+    hints: ['', `  orrery task log ${task.id}`, ...(wishes.hints ?? [])],
+  };
 };

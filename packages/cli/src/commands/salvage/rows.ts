@@ -12,7 +12,15 @@ export const salvageCommands: readonly CommandSpec[] = [
     operations: ['salvageList'],
     load: async () => (await import('./list.ts')).salvageList,
   },
-  { noun: 'salvage', verb: 'show', summary: 'show saved work with its files', arguments: [salvage], examples: [{ line: 'orrery salvage show slv_…', does: 'ref, reason, files' }], operations: ['salvageShow'], load: async () => (await import('./show.ts')).salvageShow },
+  {
+    noun: 'salvage',
+    verb: 'show',
+    summary: 'show saved work with its files',
+    arguments: [salvage],
+    examples: [{ line: 'orrery salvage show slv_…', does: 'ref, reason, files' }],
+    operations: ['salvageShow'],
+    load: async () => (await import('./show.ts')).salvageShow,
+  },
   {
     noun: 'salvage',
     verb: 'restore',

@@ -17,5 +17,9 @@ export const salvageShow: Command = async (context) => {
     ['saved', agoText(one.createdAt, context.world.now())],
     ['files', countText(one.files, 'file')],
   ]);
-  return { result: one, text: [facts, '', ...one.paths.map((path) => `  ${inertLine(path)}`)].join('\n'), hints: [`  orrery salvage restore ${one.id}`] };
+  return {
+    result: one,
+    text: [facts, '', ...one.paths.map((path) => `  ${inertLine(path)}`)].join('\n'),
+    hints: [`  orrery salvage restore ${one.id}`],
+  };
 };

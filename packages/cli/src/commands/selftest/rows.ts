@@ -17,7 +17,8 @@ export const selftestCommands: readonly CommandSpec[] = [
     noun: 'selftest',
     verb: 'leaks',
     summary: 'plant secrets on this machine and look for them from inside',
-    detail: 'Plants canaries where secrets of the node are and looks for them, encoded forms too, in everything that an agent can reach. Ends with 10 when one is found.',
+    detail:
+      'Plants canaries where secrets of the node are and looks for them, encoded forms too, in everything that an agent can reach. Ends with 10 when one is found.',
     options: [backend],
     examples: [{ line: 'orrery selftest leaks', does: 'on each backend that works here' }],
     exits: [10],

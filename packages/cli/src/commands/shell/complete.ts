@@ -16,7 +16,10 @@ export const complete: Command = async (context) => {
   const typed = words.at(-1) ?? '';
   const answers = await answersFor(context, words.slice(0, -1), typed).catch(() => []);
   const fitting = answers.filter(([word]) => word.startsWith(typed));
-  return { result: { items: fitting.map(([word, about]) => ({ word, about })) }, text: fitting.map(([word, about]) => `${word}\t${about}`).join('\n') };
+  return {
+    result: { items: fitting.map(([word, about]) => ({ word, about })) },
+    text: fitting.map(([word, about]) => `${word}\t${about}`).join('\n'),
+  };
 };
 
 const answersFor = async (context: CommandContext, before: readonly string[], typed: string): Promise<readonly Answer[]> => {
@@ -24,20 +27,40 @@ const answersFor = async (context: CommandContext, before: readonly string[], ty
   const first = before[0];
   if (first === undefined) return firstWords(shown);
   const direct = shown.find(({ noun, verb }) => noun === null && verb === first);
-  if (direct === undefined && before.length === 1) return shown.filter(({ noun }) => noun === first).map(({ verb, summary }) => [verb, summary] as const);
+  if (direct === undefined && before.length === 1)
+    return shown.filter(({ noun }) => noun === first).map(({ verb, summary }) => [verb, summary] as const);
   const spec = direct ?? shown.find(({ noun, verb }) => noun === first && verb === before[1]);
   return spec === undefined ? [] : wordsOf(context, spec, { rest: before.slice(direct === undefined ? 2 : 1), typed });
 };
 
 const firstWords = (table: readonly CommandSpec[]): Answer[] => {
   const nouns = [...new Set(table.map(({ noun }) => noun).filter((noun) => noun !== null))];
-  return [...table.filter(({ noun }) => noun === null).map(({ verb, summary }) => [verb, summary] as const), ...nouns.map((noun) => [noun, `${table.filter((row) => row.noun === noun).map(({ verb }) => verb).join(', ')}`] as const)];
+  return [
+    ...table.filter(({ noun }) => noun === null).map(({ verb, summary }) => [verb, summary] as const),
+    ...nouns.map(
+      (noun) =>
+        [
+          noun,
+          `${table
+            .filter((row) => row.noun === noun)
+            .map(({ verb }) => verb)
+            .join(', ')}`,
+        ] as const,
+    ),
+  ];
 };
 
-const wordsOf = async (context: CommandContext, spec: CommandSpec, { rest, typed }: { rest: readonly string[]; typed: string }): Promise<readonly Answer[]> => {
+const wordsOf = async (
+  context: CommandContext,
+  spec: CommandSpec,
+  { rest, typed }: { rest: readonly string[]; typed: string },
+): Promise<readonly Answer[]> => {
   const options = optionsOf(spec);
   const open = options.find(({ name, kind }) => kind !== 'flag' && rest.at(-1) === `--${name}`);
-  if (open !== undefined) return open.choices?.map((choice) => [choice, ''] as const) ?? (open.completes === undefined ? [] : named(context, open.completes));
+  if (open !== undefined)
+    return (
+      open.choices?.map((choice) => [choice, ''] as const) ?? (open.completes === undefined ? [] : named(context, open.completes))
+    );
   if (typed.startsWith('-')) return options.map(({ name, summary }) => [`--${name}`, summary] as const);
   const valued = new Set(options.filter(({ kind }) => kind !== 'flag').map(({ name }) => `--${name}`));
   const place = rest.filter((word, index) => !word.startsWith('-') && !valued.has(rest[index - 1] ?? '')).length;
@@ -58,12 +81,19 @@ const namesFrom = async ({ client }: Connection, what: Completes): Promise<Answe
   switch (what) {
     case 'task': {
       const { items } = await client.call('taskList', { query: { limit: 50 } });
-      return [['last', 'the newest task'], ...items.map(({ id, state, prompt }) => [id, fit(`${state}: ${inertLine(prompt)}`, 60)] as const)];
+      return [
+        ['last', 'the newest task'],
+        ...items.map(({ id, state, prompt }) => [id, fit(`${state}: ${inertLine(prompt)}`, 60)] as const),
+      ];
     }
     case 'project':
-      return (await client.call('projectList', { query: { limit: 200 } })).items.map(({ name, source }) => [inertLine(name), inertLine(source)] as const);
+      return (await client.call('projectList', { query: { limit: 200 } })).items.map(
+        ({ name, source }) => [inertLine(name), inertLine(source)] as const,
+      );
     case 'salvage':
-      return (await client.call('salvageList', { query: { limit: 200 } })).items.map(({ id, reason }) => [id, inertLine(reason)] as const);
+      return (await client.call('salvageList', { query: { limit: 200 } })).items.map(
+        ({ id, reason }) => [id, inertLine(reason)] as const,
+      );
     case 'token':
       return (await client.call('tokenList')).items.map(({ name, scope }) => [name, scope] as const);
     case 'harness':

@@ -30,7 +30,13 @@ export const shellCommands: readonly CommandSpec[] = [
     ],
     load: async () => (await import('./help.ts')).help,
   },
-  { noun: null, verb: 'version', summary: 'print the version', examples: [{ line: 'orrery version', does: 'of the command line' }], load: async () => (await import('./version.ts')).versionCommand },
+  {
+    noun: null,
+    verb: 'version',
+    summary: 'print the version',
+    examples: [{ line: 'orrery version', does: 'of the command line' }],
+    load: async () => (await import('./version.ts')).versionCommand,
+  },
   {
     noun: null,
     verb: '__complete',

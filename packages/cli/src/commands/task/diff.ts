@@ -27,9 +27,18 @@ export const taskDiff: Command = async (context) => {
   const connection = await context.connect();
   const id = await taskIdOf(connection, context.input.argument('task') ?? '');
   const diff = await connection.client.call('taskDiff', { params: { id } });
-  if (diff.files.length === 0) return { result: diff, text: context.world.stdout.isTTY ? 'It changed no files.' : null, hints: context.world.stdout.isTTY ? [] : ['  It changed no files.'] };
-  if (diff.truncated) context.warn('The patch is longer than what is shown; the whole result is in the repository after: orrery task apply --mode branch');
-  if (context.input.flag('stat')) return { result: diff, text: filesText(context.screen, diff.files, diff.files.length).join('\n') };
+  if (diff.files.length === 0)
+    return {
+      result: diff,
+      text: context.world.stdout.isTTY ? 'It changed no files.' : null,
+      hints: context.world.stdout.isTTY ? [] : ['  It changed no files.'],
+    };
+  if (diff.truncated)
+    context.warn(
+      'The patch is longer than what is shown; the whole result is in the repository after: orrery task apply --mode branch',
+    );
+  if (context.input.flag('stat'))
+    return { result: diff, text: filesText(context.screen, diff.files, diff.files.length).join('\n') };
   const text = context.world.stdout.isTTY ? paintPatch(context.screen, diff.patch) : diff.patch;
   const pager = pagerOf(context);
   if (pager !== null && (await context.world.processes.page(pager, text))) return { result: diff };

@@ -11,7 +11,13 @@ export const tasksText = (screen: Screen, tasks: readonly Task[], nowMs: number)
   tableText(
     screen,
     ['  state', 'task', 'project', 'created', 'prompt'],
-    tasks.map((task) => [stateText(screen, task.state), task.id, task.project === null ? '-' : fit(inertLine(task.project.name), 24), agoText(task.createdAt, nowMs), inertLine(task.prompt)]),
+    tasks.map((task) => [
+      stateText(screen, task.state),
+      task.id,
+      task.project === null ? '-' : fit(inertLine(task.project.name), 24),
+      agoText(task.createdAt, nowMs),
+      inertLine(task.prompt),
+    ]),
   );
 
 /** `orrery task list`. */
@@ -21,10 +27,16 @@ export const taskList: Command = async (context) => {
   const state = input.text('state') as TaskState | null;
   const named = input.text('project');
   const project = named === null ? undefined : (await projectOf(connection, named, world.cwd)).id;
-  const page = await connection.client.call('taskList', { query: { limit: input.number('limit') ?? 20, project, ...(state === null ? {} : { state }) } });
+  const page = await connection.client.call('taskList', {
+    query: { limit: input.number('limit') ?? 20, project, ...(state === null ? {} : { state }) },
+  });
   if (page.items.length === 0) {
     const which = state === null && project === undefined ? 'There is no task yet.' : 'No task is like that.';
     return { result: page, text: `${which} Give one to an agent: orrery run "fix the failing test"` };
   }
-  return { result: page, text: tasksText(screen, page.items, world.now()), hints: page.nextCursor === null ? [] : ['  There are older ones: --limit N'] };
+  return {
+    result: page,
+    text: tasksText(screen, page.items, world.now()),
+    hints: page.nextCursor === null ? [] : ['  There are older ones: --limit N'],
+  };
 };

@@ -7,7 +7,12 @@ import { stopWatching, watchTask } from '../../watch.ts';
 import { stateText } from '../../verdict-text.ts';
 import type { Command, CommandContext, Outcome } from '../command.ts';
 
-type Reading = { readonly context: CommandContext; readonly connection: Connection; readonly timeline: Timeline; readonly kept: OrreryEvent[] };
+type Reading = {
+  readonly context: CommandContext;
+  readonly connection: Connection;
+  readonly timeline: Timeline;
+  readonly kept: OrreryEvent[];
+};
 
 const show = ({ context, timeline, kept }: Reading, event: OrreryEvent): void => {
   const lines = timeline.lines(event);
@@ -40,6 +45,10 @@ export const taskLog: Command = async (context): Promise<Outcome> => {
     if (watched.stopped !== null) return stopWatching(context, connection, watched);
     task = watched.task;
   }
-  const rest = [...reading.timeline.flush(), `${stateText(context.screen, task.state)}  ${context.screen.dim(task.id)}`].join('\n');
-  return context.mode === 'json' ? { result: { task: id, state: task.state, items: reading.kept } } : { result: { task: id, state: task.state }, text: rest };
+  const rest = [...reading.timeline.flush(), `${stateText(context.screen, task.state)}  ${context.screen.dim(task.id)}`].join(
+    '\n',
+  );
+  return context.mode === 'json'
+    ? { result: { task: id, state: task.state, items: reading.kept } }
+    : { result: { task: id, state: task.state }, text: rest };
 };

@@ -1,7 +1,12 @@
 import { taskOptions } from '../run/rows.ts';
 import type { ArgumentSpec, CommandSpec } from '../command.ts';
 
-const task: ArgumentSpec = { name: 'task', required: true, summary: 'id of a task, the beginning of one, or last', completes: 'task' };
+const task: ArgumentSpec = {
+  name: 'task',
+  required: true,
+  summary: 'id of a task, the beginning of one, or last',
+  completes: 'task',
+};
 
 export const taskCommands: readonly CommandSpec[] = [
   {
@@ -24,7 +29,13 @@ export const taskCommands: readonly CommandSpec[] = [
     verb: 'list',
     summary: 'list tasks, newest first',
     options: [
-      { name: 'state', kind: 'text', value: 'STATE', summary: 'only those', choices: ['queued', 'waiting', 'running', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'] },
+      {
+        name: 'state',
+        kind: 'text',
+        value: 'STATE',
+        summary: 'only those',
+        choices: ['queued', 'waiting', 'running', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'],
+      },
       { name: 'project', kind: 'text', value: 'PROJECT', summary: 'only of one project', completes: 'project' },
       { name: 'limit', kind: 'number', value: 'N', summary: 'at most so many (default: 20)' },
     ],
@@ -49,7 +60,9 @@ export const taskCommands: readonly CommandSpec[] = [
     verb: 'wait',
     summary: 'wait until a task is over and end with its exit code',
     arguments: [task],
-    options: [{ name: 'timeout', kind: 'duration', value: 'TIME', summary: 'longest wait; then it ends with 5 and the task goes on' }],
+    options: [
+      { name: 'timeout', kind: 'duration', value: 'TIME', summary: 'longest wait; then it ends with 5 and the task goes on' },
+    ],
     examples: [
       { line: 'orrery task wait last', does: 'ends like run: 0 accepted, 9 rejected, …' },
       { line: 'orrery task wait last --timeout 10m', does: 'at most ten minutes' },
@@ -122,7 +135,13 @@ export const taskCommands: readonly CommandSpec[] = [
     detail: 'A tree with changes of your own is never touched: it is refused, and nothing is merged over them.',
     arguments: [task],
     options: [
-      { name: 'mode', kind: 'text', value: 'MODE', summary: 'tree also updates a clean checked-out tree, branch only writes a branch (default: tree)', choices: ['tree', 'branch'] },
+      {
+        name: 'mode',
+        kind: 'text',
+        value: 'MODE',
+        summary: 'tree also updates a clean checked-out tree, branch only writes a branch (default: tree)',
+        choices: ['tree', 'branch'],
+      },
       { name: 'branch', kind: 'text', value: 'NAME', summary: 'name of the branch' },
     ],
     examples: [

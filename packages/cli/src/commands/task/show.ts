@@ -6,18 +6,34 @@ import { nextCommands, stateText, usageText } from '../../verdict-text.ts';
 import { agoText, countText, durationText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
-const took = (startedAt: string, endedAt: string | null): string => (endedAt === null ? 'running' : durationText(Date.parse(endedAt) - Date.parse(startedAt)));
+const took = (startedAt: string, endedAt: string | null): string =>
+  endedAt === null ? 'running' : durationText(Date.parse(endedAt) - Date.parse(startedAt));
 
 const attemptText = (screen: Screen, attempt: Attempt): string => {
   const missing = attempt.guarantees.filter(({ held }) => !held).map(({ guarantee }) => guarantee);
   const stages = attempt.stages.map((stage) => {
-    const mark = stage.state === 'passed' ? screen.good('✓') : stage.state === 'failed' || stage.state === 'timeout' ? screen.bad('✗') : stage.state === 'interrupted' ? screen.careful('!') : ' ';
+    const mark =
+      stage.state === 'passed'
+        ? screen.good('✓')
+        : stage.state === 'failed' || stage.state === 'timeout'
+          ? screen.bad('✗')
+          : stage.state === 'interrupted'
+            ? screen.careful('!')
+            : ' ';
     const name = stage.round > 1 ? `${stage.name} ${stage.round}` : stage.name;
-    const why = [stage.state === 'skipped' ? 'skipped' : took(stage.startedAt, stage.endedAt), stage.exitCode !== null && stage.exitCode !== 0 ? `exit ${stage.exitCode}` : '', inertLine(stage.note ?? '')].filter((part) => part !== '');
+    const why = [
+      stage.state === 'skipped' ? 'skipped' : took(stage.startedAt, stage.endedAt),
+      stage.exitCode !== null && stage.exitCode !== 0 ? `exit ${stage.exitCode}` : '',
+      inertLine(stage.note ?? ''),
+    ].filter((part) => part !== '');
     return `${mark} ${name.padEnd(11)} ${why.join(', ')}`;
   });
   const verdict = attempt.verdict === null ? 'running' : attempt.verdict;
-  return [`${screen.bold(`attempt ${attempt.number}`)}  ${verdict} on ${inertLine(attempt.backend)}`, ...(missing.length === 0 ? [] : [`${screen.careful('!')} without: ${missing.join(', ')}`]), ...stages].join('\n');
+  return [
+    `${screen.bold(`attempt ${attempt.number}`)}  ${verdict} on ${inertLine(attempt.backend)}`,
+    ...(missing.length === 0 ? [] : [`${screen.careful('!')} without: ${missing.join(', ')}`]),
+    ...stages,
+  ].join('\n');
 };
 
 const facts = (screen: Screen, task: Task, nowMs: number): string =>
@@ -33,7 +49,12 @@ const facts = (screen: Screen, task: Task, nowMs: number): string =>
     ['base', task.base],
     ['branch', task.branch],
     ['created', `${agoText(task.createdAt, nowMs)} by ${inertLine(task.origin.by)}`],
-    ['result', task.result === null ? null : `${countText(task.result.filesChanged, 'file')} changed, +${task.result.insertions} −${task.result.deletions}`],
+    [
+      'result',
+      task.result === null
+        ? null
+        : `${countText(task.result.filesChanged, 'file')} changed, +${task.result.insertions} −${task.result.deletions}`,
+    ],
     ['saved as', task.result?.salvageRef ?? null],
     ['used', task.result === null ? null : usageText(task.result.usage)],
     ['applied', task.appliedAt === null ? null : agoText(task.appliedAt, nowMs)],
@@ -43,11 +64,32 @@ const facts = (screen: Screen, task: Task, nowMs: number): string =>
 export const taskShow: Command = async (context) => {
   const { client, ...rest } = await context.connect();
   const id = await taskIdOf({ client, ...rest }, context.input.argument('task') ?? '');
-  const [task, attempts] = await Promise.all([client.call('taskShow', { params: { id } }), client.call('taskAttempts', { params: { id } })]);
-  const prompt = inert(task.prompt).trimEnd().split('\n').map((line) => `  ${line}`);
+  const [task, attempts] = await Promise.all([
+    client.call('taskShow', { params: { id } }),
+    client.call('taskAttempts', { params: { id } }),
+  ]);
+  const prompt = inert(task.prompt)
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`);
   const shown = prompt.length > 20 ? [...prompt.slice(0, 20), `  … ${prompt.length - 20} more lines`] : prompt;
   const validation = task.result?.validation ?? null;
-  const said = validation === null || validation.passed ? [] : [`${context.screen.bold('validation said')}\n${inert(validation.output).trimEnd().split('\n').slice(-20).map((line) => `  ${line}`).join('\n')}`];
-  const text = [facts(context.screen, task, context.world.now()), shown.join('\n'), ...attempts.items.map((attempt) => attemptText(context.screen, attempt)), ...said].join('\n\n');
+  const said =
+    validation === null || validation.passed
+      ? []
+      : [
+          `${context.screen.bold('validation said')}\n${inert(validation.output)
+            .trimEnd()
+            .split('\n')
+            .slice(-20)
+            .map((line) => `  ${line}`)
+            .join('\n')}`,
+        ];
+  const text = [
+    facts(context.screen, task, context.world.now()),
+    shown.join('\n'),
+    ...attempts.items.map((attempt) => attemptText(context.screen, attempt)),
+    ...said,
+  ].join('\n\n');
   return { result: { task, attempts: attempts.items }, text, hints: ['', ...nextCommands(task)] };
 };

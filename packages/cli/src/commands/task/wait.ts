@@ -10,8 +10,19 @@ export const taskWait: Command = async (context) => {
   const id = await taskIdOf(connection, context.input.argument('task') ?? '');
   const now = await connection.client.call('taskShow', { params: { id } });
   const timeout = context.input.number('timeout');
-  const watched = endOfTask(now) !== null ? { task: now, stopped: null } : await watchTask(context, connection, { id, onEvent: () => undefined, ...(timeout === null ? {} : { deadlineMs: timeout }) });
+  const watched =
+    endOfTask(now) !== null
+      ? { task: now, stopped: null }
+      : await watchTask(context, connection, {
+          id,
+          onEvent: () => undefined,
+          ...(timeout === null ? {} : { deadlineMs: timeout }),
+        });
   if (watched.stopped !== null) return stopWatching(context, connection, watched);
   const failure = failureOfTask(watched.task);
-  return { result: { task: watched.task }, text: verdictText(context.screen, watched.task, null), ...(failure === undefined ? {} : { failure }) };
+  return {
+    result: { task: watched.task },
+    text: verdictText(context.screen, watched.task, null),
+    ...(failure === undefined ? {} : { failure }),
+  };
 };

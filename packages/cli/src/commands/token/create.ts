@@ -10,7 +10,11 @@ const newFile = async (path: string): ReturnType<typeof open> => {
   try {
     return await open(path, 'wx', 0o600);
   } catch (thrown) {
-    throw new OrreryError('conflict', 'The file for the token cannot be made.', { rule: 'It must not exist yet, in a folder that does.', fix: 'orrery token create NAME --output another.token', cause: thrown });
+    throw new OrreryError('conflict', 'The file for the token cannot be made.', {
+      rule: 'It must not exist yet, in a folder that does.',
+      fix: 'orrery token create NAME --output another.token',
+      cause: thrown,
+    });
   }
 };
 
@@ -22,13 +26,30 @@ export const tokenCreate: Command = async (context) => {
   const output = input.text('output');
   const path = output === null ? null : resolve(world.cwd, output);
   const file = path === null ? null : await newFile(path);
-  const body = { name: input.argument('name') ?? '', scope: (input.text('scope') ?? 'viewer') as Scope, ...(lasts === null ? {} : { expiresAt: new Date(world.now() + lasts).toISOString() }) };
+  const body = {
+    name: input.argument('name') ?? '',
+    scope: (input.text('scope') ?? 'viewer') as Scope,
+    ...(lasts === null ? {} : { expiresAt: new Date(world.now() + lasts).toISOString() }),
+  };
   const intent = { name: body.name, scope: body.scope, lasts };
   try {
-    const { token, ...view } = await context.change({ intent, send: () => client.call('tokenCreate', { body }), resources: ({ id }) => [id] });
-    if (file === null || path === null) return { result: { ...view, token }, text: token, hints: ['  It is shown this once. Keep it in a file that only you can read.'] };
+    const { token, ...view } = await context.change({
+      intent,
+      send: () => client.call('tokenCreate', { body }),
+      resources: ({ id }) => [id],
+    });
+    if (file === null || path === null)
+      return {
+        result: { ...view, token },
+        text: token,
+        hints: ['  It is shown this once. Keep it in a file that only you can read.'],
+      };
     await file.writeFile(`${token}\n`);
-    return { result: { ...view, file: path }, text: `${context.screen.good('✓')} ${view.name} (${view.scope})  ${path}`, hints: [`  orrery status --connection URL --token-file ${shellWord(path)}`] };
+    return {
+      result: { ...view, file: path },
+      text: `${context.screen.good('✓')} ${view.name} (${view.scope})  ${path}`,
+      hints: [`  orrery status --connection URL --token-file ${shellWord(path)}`],
+    };
   } finally {
     await file?.close();
   }

@@ -1,0 +1,59 @@
+// What a fake node knows.
+import {
+  makeId,
+  type OperationName,
+  type OrreryEvent,
+  type Project,
+  type Salvage,
+  type Task,
+  type TokenView,
+} from '@orrery/protocol';
+
+export const TOKEN = 'orr_owner_0123456789';
+export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
+export const ago = (ms: number): string => new Date(NOW_MS - ms).toISOString();
+const zeros = new Uint8Array(16);
+export const idOf = (kind: 'task' | 'project' | 'salvage' | 'token', number: number): string =>
+  makeId(kind, NOW_MS - 3_600_000 + number * 1000, zeros);
+
+/** What a fake node knows. Tests change it freely. */
+export type FakeState = {
+  projects: Project[];
+  tasks: Task[];
+  salvage: Salvage[];
+  tokens: TokenView[];
+  events: OrreryEvent[];
+  usage: {
+    provider: string;
+    model: string;
+    calls: number;
+    inputTokens: number;
+    outputTokens: number;
+    cachedTokens: number;
+    reasoningTokens: number;
+    costUsd: number | null;
+  }[];
+  queuePaused: boolean;
+  stopping: boolean;
+  installationId: string;
+  lacks: OperationName[];
+  /** Requests that were made, as `POST /tasks req_…`. */
+  seen: string[];
+  byRequest: Map<string, string>;
+};
+
+/** A node that knows nothing yet. */
+export const emptyState = (): FakeState => ({
+  projects: [],
+  tasks: [],
+  salvage: [],
+  tokens: [],
+  events: [],
+  usage: [],
+  queuePaused: false,
+  stopping: false,
+  installationId: 'ins_fake',
+  lacks: [],
+  seen: [],
+  byRequest: new Map(),
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { envelopeOf, useBench } from './use-bench.ts';
+
+const { hold, set, run } = useBench();
+
+describe('Ctrl-C in run', () => {
+  const hanging = ['run', 'hang on', '--no-color'];
+
+  it('once stops watching, says that the task goes on and how to come back', async () => {
+    const printed = await run(hanging, { onStop: (send, count) => count === 1 && setTimeout(send, 50, 'SIGINT') });
+    const [task] = hold.bench.node.state.tasks;
+    expect({ exit: printed.exit, state: task?.state, tail: printed.stderr.trimEnd().split('\n').slice(-3) }).toEqual({
+      exit: 130,
+      state: 'running',
+      tail: [
+        '  Stopped watching; the task goes on. Come back with:',
+        `  orrery task log ${task?.id} --follow`,
+        '  Ctrl-C again now cancels the task.',
+      ],
+    });
+  });
+
+  it('twice cancels it after saying so', async () => {
+    const printed = await run(hanging, {
+      sleep: () => new Promise(() => undefined),
+      onStop: (send) => setTimeout(send, 50, 'SIGINT'),
+    });
+    const [task] = hold.bench.node.state.tasks;
+    expect({ exit: printed.exit, state: task?.state, tail: printed.stderr.trimEnd().split('\n').at(-1) }).toEqual({
+      exit: 130,
+      state: 'cancelled',
+      tail: `  Cancelling ${task?.id} and every process of it.`,
+    });
+  });
+
+  it('is told apart from SIGTERM, and is an envelope with --json', async () => {
+    const printed = await run([...hanging, '--json'], { onStop: (send) => setTimeout(send, 50, 'SIGTERM') });
+    expect({ exit: printed.exit, error: envelopeOf(printed)['error'] }).toEqual({
+      exit: 143,
+      error: {
+        code: 'stopped_watching',
+        message: 'Stopped watching; the task goes on.',
+        exitCode: 143,
+        retryable: false,
+        rule: 'Watching a task does not keep it alive.',
+        fix: 'orrery task log tsk_01kjmgw7v80000000000000000 --follow',
+        details: { task: 'tsk_01kjmgw7v80000000000000000', cancelled: false },
+      },
+    });
+  });
+});
+
+describe('watching', () => {
+  it('survives cut connections and shows each event once', async () => {
+    const { node } = hold.bench;
+    const watched = run(['run', 'hang on', '--jsonl']);
+    while (node.state.tasks.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const id = node.state.tasks[0]?.id ?? '';
+    for (let number = 1; number <= 5; number++) {
+      node.append(id, { kind: 'text', row: `t${number}`, text: `line ${number}` });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      node.cutStreams();
+    }
+    Object.assign(node.state.tasks[0] ?? {}, { state: 'accepted', verdict: 'accepted' });
+    node.append(id, {
+      kind: 'task.ended',
+      verdict: 'accepted',
+      cause: null,
+      reason: null,
+      filesChanged: 0,
+      usage: { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd: 0 },
+    });
+    const printed = await watched;
+    const events = printed.stdout
+      .trimEnd()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { sequence: number }).sequence);
+    expect({ exit: printed.exit, events }).toEqual({ exit: 0, events: events.map((_, index) => index + 1) });
+    expect(events.length).toBe(node.state.events.length);
+  });
+
+  it('waits no longer than its timeout, and the task goes on', async () => {
+    set('tasks');
+    const running = hold.bench.node.state.tasks.find(({ state }) => state === 'running');
+    const printed = await run(['task', 'wait', running?.id ?? '', '--timeout', '30ms', '--json']);
+    expect({ exit: printed.exit, code: (envelopeOf(printed)['error'] as { code: string }).code, state: running?.state }).toEqual({
+      exit: 5,
+      code: 'deadline',
+      state: 'running',
+    });
+  });
+
+  it('of a node shows its events in the foreground until it stops', async () => {
+    const { node } = hold.bench;
+    const printed = run(['up', '--no-color'], { onStop: (send) => setTimeout(send, 300, 'SIGINT') });
+    setTimeout(() => node.append('tsk_1', { kind: 'task.created' }), 100);
+    expect(await printed).toEqual({
+      exit: 0,
+      stdout: `✓ The node runs at ${node.url}  Ctrl-C stops it.\n  queued     tsk_1\n  The node has stopped.\n`,
+      stderr: '  Starting the node.\n  Stopping; agents that run go on in their keepers.\n',
+    });
+  });
+});
+
+describe('the pager', () => {
+  it('gets a coloured patch on a terminal, and a pipe gets it byte for byte', async () => {
+    set('tasks');
+    const terminal = await run(['task', 'diff', 'last'], { terminal: true, env: { PAGER: 'more' } });
+    const plain = await run(['task', 'diff', 'last']);
+    const none = await run(['task', 'diff', 'last', '--no-pager'], { terminal: true });
+    expect({
+      terminal: terminal.stdout,
+      paged: hold.bench.paged.length,
+      coloured: hold.bench.paged[0]?.includes('\u001b[32m+new\u001b[39m'),
+      plain: plain.stdout.startsWith('diff --git'),
+      none: none.stdout.includes('+new'),
+    }).toEqual({ terminal: '', paged: 1, coloured: true, plain: true, none: true });
+  });
+});
