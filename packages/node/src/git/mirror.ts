@@ -87,9 +87,9 @@ export const setRef = async (git: Git, mirror: string, { ref, sha, old }: { ref:
   await git.run({ gitDir: mirror, readOnly: false, args: ['update-ref', '--create-reflog', ref, sha, ...expected] });
 };
 
-/** Refs of a mirror below a prefix, with their commits. */
-export const listRefs = async (git: Git, mirror: string, prefix: string): Promise<{ ref: string; sha: string }[]> => {
-  const answer = await git.text({ gitDir: mirror, args: ['for-each-ref', '--format=%(objectname) %(refname)', prefix] });
+/** Refs of a mirror below some prefixes, with their commits. */
+export const listRefs = async (git: Git, mirror: string, ...prefixes: readonly string[]): Promise<{ ref: string; sha: string }[]> => {
+  const answer = await git.text({ gitDir: mirror, args: ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes] });
   return answer === '' ? [] : answer.split('\n').map((line) => ({ sha: line.slice(0, 40), ref: line.slice(41) }));
 };
 

@@ -1,5 +1,5 @@
 import { chmodSync, unlinkSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { absoluteBytes, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
 import { OrreryError } from '@orrery/protocol/errors';
@@ -55,7 +55,7 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   if (remove.length > 0) await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--force-remove', '--stdin'], input: joinPaths(remove) });
   const unsavable = await addPaths(git, call, add);
   const sha = await git.text({ ...call, readOnly: false, args: ['write-tree'] });
-  unlinkSync(temporary);
+  await unlink(temporary);
   return { tree: sha, notes: describeLeftOut(entries, unsavable) };
 };
 

@@ -29,11 +29,13 @@ export const gather = async (context: WorkspaceContext, view: CheckoutView, { ba
   const agent = await readAgentGit(view.tree);
   const { available, problem } = await takeCommits(context, view, { agent, baseSha });
   const headSha = agent.headSha !== null && available.has(agent.headSha) ? agent.headSha : baseSha;
-  const snapshot = await snapshotTree(view, { base: baseSha, head: headSha });
-  const headTree = await context.git.text({ gitDir: view.mirror, args: ['rev-parse', '--verify', `${headSha}^{tree}`] });
+  const [snapshot, headTree] = await Promise.all([
+    snapshotTree(view, { base: baseSha, head: headSha }),
+    context.git.text({ gitDir: view.mirror, args: ['rev-parse', '--verify', `${headSha}^{tree}`] }),
+  ]);
   const uncommitted = snapshot.tree !== headTree;
   const finalSha = uncommitted ? await commitTree(context, view.mirror, { tree: snapshot.tree, parent: headSha }) : headSha;
-  const extra = await outside(context, view.mirror, { finalSha, tips: agent.tips.filter(({ sha }) => available.has(sha)) });
+  const extra = await outside(context, view.mirror, { finalSha, tips: agent.tips.filter(({ sha }) => available.has(sha) && sha !== headSha && sha !== baseSha) });
   return { baseSha, headSha, finalSha, uncommitted, extra, notes: [...describeAgent(context, agent), ...(problem === null ? [] : [problem]), ...snapshot.notes] };
 };
 

@@ -16,18 +16,17 @@ export type Whose = { readonly projectId: string; readonly taskId: string };
 export const storeResult = async (context: WorkspaceContext, view: CheckoutView, { gathered, taskId, attempt }: { gathered: Gathered; taskId: string; attempt: number }): Promise<Collected> => {
   const { baseSha, finalSha, extra } = gathered;
   const resultRef = `refs/orrery/results/${refPart(taskId)}/${attempt}`;
-  await setRef(context.git, view.mirror, { ref: resultRef, sha: finalSha });
   const kept = extra.map(({ sha }, index) => ({ ref: `refs/orrery/kept/${refPart(taskId)}/${attempt}-${index + 1}`, sha }));
   for (const { ref, sha } of kept) await setRef(context.git, view.mirror, { ref, sha });
-  const [comparison, commits] = await Promise.all([compareTrees(context.git, view.mirror, { from: baseSha, to: finalSha }), countCommits(context.git, view.mirror, { from: baseSha, to: finalSha })]);
+  const [, comparison, commits] = await Promise.all([setRef(context.git, view.mirror, { ref: resultRef, sha: finalSha }), compareTrees(context.git, view.mirror, { from: baseSha, to: finalSha }), countCommits(context.git, view.mirror, { from: baseSha, to: finalSha })]);
   const also = extra.map((tip, index) => `${tip.ref === 'refs/stash' ? 'a stash entry' : tip.ref === 'ORIG_HEAD' ? 'where the unfinished rebase began' : tip.ref.replace('refs/heads/', 'the branch ')} is kept as ${kept[index]?.ref}`);
   return { baseSha, headSha: finalSha, resultRef, commits, ...comparison, uncommitted: gathered.uncommitted, notes: [...gathered.notes, ...also] };
 };
 
 /** What of a checkout no ref of the mirror names yet; empty when it may be cleaned. */
 export const unsaved = async (context: WorkspaceContext, view: CheckoutView, { gathered, taskId }: { gathered: Gathered; taskId: string }): Promise<{ final: boolean; extra: Gathered['extra']; reasons: string[] }> => {
-  const groups = await Promise.all(['results', 'kept', 'salvage'].map((group) => listRefs(context.git, view.mirror, `refs/orrery/${group}/${refPart(taskId)}/`)));
-  const refs = [{ ref: 'base', sha: gathered.baseSha }, ...groups.flat()];
+  const saved = await listRefs(context.git, view.mirror, ...['results', 'kept', 'salvage'].map((group) => `refs/orrery/${group}/${refPart(taskId)}/`));
+  const refs = [{ ref: 'base', sha: gathered.baseSha }, ...saved];
   const holds = async (sha: string): Promise<boolean> => {
     for (const known of refs) if (known.sha === sha || (await isAncestor(context.git, { gitDir: view.mirror }, { older: sha, newer: known.sha }))) return true;
     return false;
