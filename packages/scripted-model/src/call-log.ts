@@ -13,7 +13,15 @@ export type CallRecord = {
   readonly body: string;
   readonly bodyBytes: number;
   readonly wire?: string;
-  readonly call?: { readonly model: string; readonly stream: boolean; readonly effort?: string; readonly tools: readonly string[]; readonly roles: readonly string[]; readonly opening: string; readonly last: string };
+  readonly call?: {
+    readonly model: string;
+    readonly stream: boolean;
+    readonly effort?: string;
+    readonly tools: readonly string[];
+    readonly roles: readonly string[];
+    readonly opening: string;
+    readonly last: string;
+  };
   /** The named script the step came from; `""` is the common one. */
   readonly script?: string;
   readonly step?: Step | 'default';

@@ -20,7 +20,10 @@ export type Controls = {
 type ControlRequest = { readonly path: string; readonly query: URLSearchParams; readonly body: () => unknown };
 
 /** The answer to a control path; undefined when the path is not one. @throws ScriptError, SyntaxError */
-export function controlAnswer(controls: Controls, { path, query, body }: ControlRequest): { status: number; body: unknown } | undefined {
+export function controlAnswer(
+  controls: Controls,
+  { path, query, body }: ControlRequest,
+): { status: number; body: unknown } | undefined {
   switch (path) {
     case '/__script':
       controls.push(body(), query.get('name') ?? undefined);

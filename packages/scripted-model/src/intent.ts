@@ -14,18 +14,38 @@ export class NoSuchTool extends Error {
 
 const WRITERS = ['Write', 'write', 'write_file', 'create_file', 'Create', 'create', 'editor'];
 const EDITORS = ['Edit', 'edit', 'replace', 'str_replace', 'edit_file'];
-const SHELLS = ['Bash', 'bash', 'exec_command', 'shell', 'local_shell', 'shell_command', 'run_shell_command', 'run_command', 'execute_command', 'Execute', 'run_commands'];
+const SHELLS = [
+  'Bash',
+  'bash',
+  'exec_command',
+  'shell',
+  'local_shell',
+  'shell_command',
+  'run_shell_command',
+  'run_command',
+  'execute_command',
+  'Execute',
+  'run_commands',
+];
 
 /** The calls that write a whole file. @throws NoSuchTool */
 export function callsToWrite(tools: readonly ToolOffer[], intent: WriteIntent): ToolStep[] {
   const writer = find(tools, WRITERS);
   if (writer !== undefined) {
-    return [{ tool: writer.name, input: { [pathKey(writer)]: intent.path, [key(writer, ['content', 'file_text', 'new_text', 'text'])]: intent.content } }];
+    return [
+      {
+        tool: writer.name,
+        input: { [pathKey(writer)]: intent.path, [key(writer, ['content', 'file_text', 'new_text', 'text'])]: intent.content },
+      },
+    ];
   }
   const patch = find(tools, ['apply_patch']);
-  if (patch !== undefined) return [patchCall(patch, [`*** Add File: ${intent.path}`, ...lines(intent.content).map((line) => `+${line}`)])];
+  if (patch !== undefined)
+    return [patchCall(patch, [`*** Add File: ${intent.path}`, ...lines(intent.content).map((line) => `+${line}`)])];
   if (find(tools, SHELLS) === undefined) throw noTool('write', tools);
-  const folder = intent.path.includes('/') ? `mkdir -p ${quote(intent.path.slice(0, intent.path.lastIndexOf('/')) || '/')} && ` : '';
+  const folder = intent.path.includes('/')
+    ? `mkdir -p ${quote(intent.path.slice(0, intent.path.lastIndexOf('/')) || '/')} && `
+    : '';
   return callsToRun(tools, `${folder}printf '%s' ${quote(intent.content)} > ${quote(intent.path)}`);
 }
 
@@ -47,7 +67,10 @@ export function callsToEdit(tools: readonly ToolOffer[], intent: EditIntent): To
   }
   if (find(tools, SHELLS) === undefined) throw noTool('edit', tools);
   const script = 's/\\Q$ENV{OLD}\\E/$ENV{NEW}/';
-  return callsToRun(tools, `OLD=${quote(intent.old)} NEW=${quote(intent.new)} perl -0pi -e ${quote(script)} ${quote(intent.path)}`);
+  return callsToRun(
+    tools,
+    `OLD=${quote(intent.old)} NEW=${quote(intent.new)} perl -0pi -e ${quote(script)} ${quote(intent.path)}`,
+  );
 }
 
 /** The calls that run a command in the program's shell. @throws NoSuchTool */
@@ -71,12 +94,17 @@ function editInput(editor: ToolOffer, intent: EditIntent): JsonObject {
 
 function replacement(properties: JsonObject, intent: EditIntent): JsonObject {
   const offer = { name: '', freeform: false, properties };
-  return { [key(offer, ['old_string', 'oldText', 'old_text', 'old_str'])]: intent.old, [key(offer, ['new_string', 'newText', 'new_text', 'new_str'])]: intent.new };
+  return {
+    [key(offer, ['old_string', 'oldText', 'old_text', 'old_str'])]: intent.old,
+    [key(offer, ['new_string', 'newText', 'new_text', 'new_str'])]: intent.new,
+  };
 }
 
 function patchCall(tool: ToolOffer, body: readonly string[]): ToolStep {
   const text = ['*** Begin Patch', ...body, '*** End Patch', ''].join('\n');
-  return tool.freeform ? { tool: tool.name, raw: text } : { tool: tool.name, input: { [key(tool, ['input', 'patch', 'patchText'])]: text } };
+  return tool.freeform
+    ? { tool: tool.name, raw: text }
+    : { tool: tool.name, input: { [key(tool, ['input', 'patch', 'patchText'])]: text } };
 }
 
 function find(tools: readonly ToolOffer[], names: readonly string[]): ToolOffer | undefined {
@@ -102,7 +130,9 @@ function quote(text: string): string {
 
 function noTool(intent: string, tools: readonly ToolOffer[]): NoSuchTool {
   const offered = tools.map((tool) => tool.name).join(', ');
-  return new NoSuchTool(`scripted model: no offered tool can ${intent}. Offered: ${offered === '' ? 'none' : offered}. Name a tool with \`tool\` instead.`);
+  return new NoSuchTool(
+    `scripted model: no offered tool can ${intent}. Offered: ${offered === '' ? 'none' : offered}. Name a tool with \`tool\` instead.`,
+  );
 }
 
 /** The smallest value a JSON Schema allows: the answer to a side call that wants structured output. */
@@ -112,7 +142,10 @@ export function smallestValue(schema: unknown): unknown {
   const either = asList(schema['anyOf'] ?? schema['oneOf']);
   if (either.length > 0) return smallestValue(either[0]);
   const type = String(Array.isArray(schema['type']) ? schema['type'][0] : schema['type']).toLowerCase();
-  if (type === 'object') return Object.fromEntries(Object.entries(asObject(schema['properties'])).map(([name, inner]) => [name, smallestValue(inner)]));
+  if (type === 'object')
+    return Object.fromEntries(
+      Object.entries(asObject(schema['properties'])).map(([name, inner]) => [name, smallestValue(inner)]),
+    );
   const plain: Readonly<Record<string, unknown>> = { array: [], boolean: false, number: 0, integer: 0, null: null };
   return type in plain ? plain[type] : 'scripted';
 }

@@ -17,7 +17,18 @@ try {
 
 async function run(argv: string[]): Promise<void> {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args: argv, options: { port: text, socket: text, 'port-file': text, script: text, log: text, 'marker-pattern': text, help: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      port: text,
+      socket: text,
+      'port-file': text,
+      script: text,
+      log: text,
+      'marker-pattern': text,
+      help: { type: 'boolean' },
+    },
+  });
   if (values.help === true) return void process.stdout.write(`${USAGE}\n`);
   const server = await start({
     port: portOf(values.port),
@@ -33,7 +44,8 @@ async function run(argv: string[]): Promise<void> {
 
 function portOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) throw new ScriptError(`--port ${value}: expected a number from 0 to 65535.`);
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535)
+    throw new ScriptError(`--port ${value}: expected a number from 0 to 65535.`);
   return Number(value);
 }
 

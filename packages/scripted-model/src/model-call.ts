@@ -40,7 +40,12 @@ export type ReplyPart =
   | { readonly kind: 'freeform'; readonly id: string; readonly name: string; readonly text: string };
 
 /** A whole reply, before a wire gives it its shape. `created` is in epoch seconds. */
-export type Reply = { readonly id: string; readonly parts: readonly ReplyPart[]; readonly usage: Usage; readonly created: number };
+export type Reply = {
+  readonly id: string;
+  readonly parts: readonly ReplyPart[];
+  readonly usage: Usage;
+  readonly created: number;
+};
 
 /** The text of every user turn before the first answer: the prompt that opened the conversation. */
 export function openingText(call: ModelCall): string {

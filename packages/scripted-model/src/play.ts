@@ -35,13 +35,21 @@ export async function play(stage: Stage): Promise<boolean> {
 }
 
 /** The status, headers and body of a refusal in the wire's own words. */
-export function refusalAnswer(wire: Wire, error: RefusalName | ExactError, nowSeconds: number): { status: number; headers: Record<string, string>; body: string } {
+export function refusalAnswer(
+  wire: Wire,
+  error: RefusalName | ExactError,
+  nowSeconds: number,
+): { status: number; headers: Record<string, string>; body: string } {
   if (typeof error !== 'string') {
     const body = error.body ?? { error: { message: 'scripted error' } };
     return { status: error.status, headers: { ...error.headers }, body: typeof body === 'string' ? body : JSON.stringify(body) };
   }
   const refusal = refusalOf(error, nowSeconds);
-  return { status: refusal.status, headers: { ...refusal.headers, ...wire.refusalHeaders(refusal) }, body: JSON.stringify(wire.refuse(refusal)) };
+  return {
+    status: refusal.status,
+    headers: { ...refusal.headers, ...wire.refusalHeaders(refusal) },
+    body: JSON.stringify(wire.refuse(refusal)),
+  };
 }
 
 function refuse({ wire, response, reply }: Stage, error: RefusalName | ExactError): false {

@@ -4,7 +4,20 @@ import { createPlaybook } from './playbook.ts';
 import { parseScript } from './script.ts';
 
 const TOOL = { name: 't', freeform: false, properties: {} };
-const call = (opening: string, last = opening, tools = [TOOL]): ModelCall => ({ model: 'm', stream: true, system: '', tools, turns: last === opening ? [{ role: 'user', text: opening }] : [{ role: 'user', text: opening }, { role: 'assistant', text: '' }, { role: 'tool', text: last }] });
+const call = (opening: string, last = opening, tools = [TOOL]): ModelCall => ({
+  model: 'm',
+  stream: true,
+  system: '',
+  tools,
+  turns:
+    last === opening
+      ? [{ role: 'user', text: opening }]
+      : [
+          { role: 'user', text: opening },
+          { role: 'assistant', text: '' },
+          { role: 'tool', text: last },
+        ],
+});
 
 describe('the queue', () => {
   it('gives steps in order, some of them more than once', () => {
@@ -19,13 +32,28 @@ describe('the queue', () => {
   });
 
   it('chooses by the last turn, and by the prompt that opened the conversation', () => {
-    const book = createPlaybook(parseScript([{ text: 'saw', match: 'red$' }, { text: 'blue', matchPrompt: 'blue task' }]));
-    expect([call('green task'), call('blue task', 'went on'), call('green task', 'it is red')].map((each) => book.take(each).step?.text)).toEqual([undefined, 'blue', 'saw']);
+    const book = createPlaybook(
+      parseScript([
+        { text: 'saw', match: 'red$' },
+        { text: 'blue', matchPrompt: 'blue task' },
+      ]),
+    );
+    expect(
+      [call('green task'), call('blue task', 'went on'), call('green task', 'it is red')].map(
+        (each) => book.take(each).step?.text,
+      ),
+    ).toEqual([undefined, 'blue', 'saw']);
   });
 });
 
 describe('a named script', () => {
-  const script = { steps: [{ text: 'common' }], scripts: { fix: { marker: '[fix]', steps: [{ text: 'one' }, { text: 'two' }] }, each: { marker: '[each]', perConversation: true, steps: [{ text: 'first' }, { text: 'second' }] } } };
+  const script = {
+    steps: [{ text: 'common' }],
+    scripts: {
+      fix: { marker: '[fix]', steps: [{ text: 'one' }, { text: 'two' }] },
+      each: { marker: '[each]', perConversation: true, steps: [{ text: 'first' }, { text: 'second' }] },
+    },
+  };
 
   it('is chosen by its marker and shared by the conversations that carry it', () => {
     const book = createPlaybook(parseScript(script));
@@ -39,7 +67,11 @@ describe('a named script', () => {
 
   it('is played from its beginning for each conversation if it says so', () => {
     const book = createPlaybook(parseScript(script));
-    expect([call('1 [each]'), call('2 [each]'), call('1 [each]', 'more'), call('2 [each]', 'more')].map((each) => book.take(each).step?.text)).toEqual(['first', 'first', 'second', 'second']);
+    expect(
+      [call('1 [each]'), call('2 [each]'), call('1 [each]', 'more'), call('2 [each]', 'more')].map(
+        (each) => book.take(each).step?.text,
+      ),
+    ).toEqual(['first', 'first', 'second', 'second']);
   });
 
   it('takes further steps by name, and an unknown name is refused', () => {

@@ -31,7 +31,12 @@ export function createPlaybook(initial: Script): Playbook {
 
   const load = (script: Script): void => {
     common = { steps: [...script.steps] };
-    named = new Map(Object.entries(script.scripts).map(([name, entry]) => [name, { ...entry, queue: { steps: [...entry.steps] }, conversations: new Map() }]));
+    named = new Map(
+      Object.entries(script.scripts).map(([name, entry]) => [
+        name,
+        { ...entry, queue: { steps: [...entry.steps] }, conversations: new Map() },
+      ]),
+    );
   };
   load(initial);
 
@@ -40,7 +45,8 @@ export function createPlaybook(initial: Script): Playbook {
     push(steps, script) {
       if (script === undefined) return void common.steps.push(...steps);
       const target = named.get(script);
-      if (target === undefined) throw new ScriptError(`script \`${script}\` is not known. Known: ${[...named.keys()].join(', ') || 'none'}.`);
+      if (target === undefined)
+        throw new ScriptError(`script \`${script}\` is not known. Known: ${[...named.keys()].join(', ') || 'none'}.`);
       target.queue.steps.push(...steps);
     },
     take(call) {
@@ -60,7 +66,10 @@ function queueFor(entry: Named, opening: string): Queue {
   if (!entry.perConversation) return entry.queue;
   const known = entry.conversations.get(opening);
   if (known !== undefined) return known;
-  if (entry.conversations.size >= MAX_CONVERSATIONS) throw new ScriptError(`the script for \`${entry.marker}\` has been played for ${MAX_CONVERSATIONS} conversations, which is the limit. Reset the server.`);
+  if (entry.conversations.size >= MAX_CONVERSATIONS)
+    throw new ScriptError(
+      `the script for \`${entry.marker}\` has been played for ${MAX_CONVERSATIONS} conversations, which is the limit. Reset the server.`,
+    );
   const queue = { steps: [...entry.steps] };
   entry.conversations.set(opening, queue);
   return queue;

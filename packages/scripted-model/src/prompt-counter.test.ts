@@ -4,7 +4,13 @@ import { createPromptCounter } from './prompt-counter.ts';
 
 const user = (text: string): Turn => ({ role: 'user', text });
 const answer: Turn = { role: 'assistant', text: 'ok' };
-const call = (...turns: Turn[]): ModelCall => ({ model: 'm', stream: true, system: '', tools: [{ name: 't', freeform: false, properties: {} }], turns });
+const call = (...turns: Turn[]): ModelCall => ({
+  model: 'm',
+  stream: true,
+  system: '',
+  tools: [{ name: 't', freeform: false, properties: {} }],
+  turns,
+});
 
 it('counts a prompt once however often the conversation is repeated', () => {
   const counter = createPromptCounter();

@@ -60,7 +60,10 @@ export function createPromptCounter(pattern = MARKER_PATTERN): PromptCounter {
       };
     },
     counts() {
-      if (conversations > MAX_COUNTED_CONVERSATIONS) throw new RangeError(`prompt counts: more than ${MAX_COUNTED_CONVERSATIONS} conversations carried a marker, the counts are not exact. Reset the server between tests.`);
+      if (conversations > MAX_COUNTED_CONVERSATIONS)
+        throw new RangeError(
+          `prompt counts: more than ${MAX_COUNTED_CONVERSATIONS} conversations carried a marker, the counts are not exact. Reset the server between tests.`,
+        );
       return Object.fromEntries(total);
     },
     forget() {

@@ -17,7 +17,17 @@ export type Refusal = {
 };
 
 /** Names that `error` and `stream_error` of a step may take. */
-export const REFUSAL_NAMES = ['rate_limit', 'usage_limit', 'quota', 'overloaded', 'unavailable', 'server', 'auth', 'credit', 'too_long'] as const;
+export const REFUSAL_NAMES = [
+  'rate_limit',
+  'usage_limit',
+  'quota',
+  'overloaded',
+  'unavailable',
+  'server',
+  'auth',
+  'credit',
+  'too_long',
+] as const;
 export type RefusalName = (typeof REFUSAL_NAMES)[number];
 
 /** How long a scripted usage limit lasts, in seconds. */
@@ -26,15 +36,39 @@ export const USAGE_LIMIT_SECONDS = 3600;
 type Row = readonly [status: number, anthropicType: string, openaiCode: string, googleStatus: string, message: string];
 
 const ROWS: Readonly<Record<RefusalName, Row>> = {
-  rate_limit: [429, 'rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_EXHAUSTED', 'Too many requests for this organization in one minute.'],
-  usage_limit: [429, 'rate_limit_error', 'usage_limit_reached', 'RESOURCE_EXHAUSTED', 'The usage limit of this plan has been reached.'],
+  rate_limit: [
+    429,
+    'rate_limit_error',
+    'rate_limit_exceeded',
+    'RESOURCE_EXHAUSTED',
+    'Too many requests for this organization in one minute.',
+  ],
+  usage_limit: [
+    429,
+    'rate_limit_error',
+    'usage_limit_reached',
+    'RESOURCE_EXHAUSTED',
+    'The usage limit of this plan has been reached.',
+  ],
   quota: [429, 'rate_limit_error', 'insufficient_quota', 'RESOURCE_EXHAUSTED', 'The quota of this account is used up.'],
   overloaded: [529, 'overloaded_error', 'server_is_overloaded', 'UNAVAILABLE', 'Overloaded'],
   unavailable: [503, 'api_error', 'server_error', 'UNAVAILABLE', 'Service unavailable'],
   server: [500, 'api_error', 'server_error', 'INTERNAL', 'Internal server error'],
   auth: [401, 'authentication_error', 'invalid_api_key', 'UNAUTHENTICATED', 'The API key is not valid.'],
-  credit: [400, 'invalid_request_error', 'billing_hard_limit_reached', 'FAILED_PRECONDITION', 'Your credit balance is too low to access the API.'],
-  too_long: [400, 'invalid_request_error', 'context_length_exceeded', 'INVALID_ARGUMENT', 'prompt is too long: 250000 tokens > 200000 maximum'],
+  credit: [
+    400,
+    'invalid_request_error',
+    'billing_hard_limit_reached',
+    'FAILED_PRECONDITION',
+    'Your credit balance is too low to access the API.',
+  ],
+  too_long: [
+    400,
+    'invalid_request_error',
+    'context_length_exceeded',
+    'INVALID_ARGUMENT',
+    'prompt is too long: 250000 tokens > 200000 maximum',
+  ],
 };
 
 /** The refusal of that name. `nowSeconds` (epoch) dates the end of a usage limit. */

@@ -3,7 +3,10 @@ import { parseScript, parseSteps, ScriptError } from './script.ts';
 
 describe('a script', () => {
   it('is a list of steps, or steps and named scripts', () => {
-    expect([parseScript([{ text: 'a' }]), parseScript({ steps: [{ text: 'a' }], scripts: { fix: { marker: '[fix]', steps: [{ shell: 'ls' }] } } })]).toEqual([
+    expect([
+      parseScript([{ text: 'a' }]),
+      parseScript({ steps: [{ text: 'a' }], scripts: { fix: { marker: '[fix]', steps: [{ shell: 'ls' }] } } }),
+    ]).toEqual([
       { steps: [{ text: 'a' }], scripts: {} },
       { steps: [{ text: 'a' }], scripts: { fix: { marker: '[fix]', perConversation: false, steps: [{ shell: 'ls' }] } } },
     ]);
@@ -26,15 +29,23 @@ describe('a script', () => {
     [[{ times: 0 }], 'script[0]: `times` must be "forever" or a whole number from 1.'],
     [[{ bytes: 1e12 }], 'script[0]: `bytes` must be a whole number from 1 to 67108864.'],
     [[{ write: { path: 'a' } }], 'script[0]: `write` must be {path, content} or a list of them.'],
-    [[{ edit: { path: 'a', old: '', new: 'b' } }], 'script[0]: `edit` must be {path, old, new} or a list of them, `old` not empty.'],
+    [
+      [{ edit: { path: 'a', old: '', new: 'b' } }],
+      'script[0]: `edit` must be {path, old, new} or a list of them, `old` not empty.',
+    ],
     [[{ input: {} }], 'script[0]: `input` says nothing without `tool`.'],
     [[{ clean: true }], 'script[0]: `clean` says nothing without `cut`.'],
     [[{ error: 'auth', garbage: true }], 'script[0]: `error` and `garbage` exclude each other; keep one.'],
-    [{ scripts: { a: { marker: '', steps: [] } } }, 'scripts.a: `marker` must be the text that a prompt carries to choose this script.'],
+    [
+      { scripts: { a: { marker: '', steps: [] } } },
+      'scripts.a: `marker` must be the text that a prompt carries to choose this script.',
+    ],
     [{ scripts: { a: { marker: 'm', steps: [{ on: 'never' }] } } }, 'scripts.a.steps[0]: `on` must be "main", "side" or "any".'],
   ])('that says %j is refused with the place, the rule and the fix', (script, message) => {
     const parse = (): unknown => parseScript(script);
     expect(parse).toThrow(ScriptError);
-    expect(parse).toThrow(typeof message === 'string' ? new RegExp(`^${message.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : message);
+    expect(parse).toThrow(
+      typeof message === 'string' ? new RegExp(`^${message.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : message,
+    );
   });
 });

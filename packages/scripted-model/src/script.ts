@@ -19,7 +19,11 @@ export type EditIntent = { readonly path: string; readonly old: string; readonly
 /** One named call of one tool; `raw` is the text of a tool that takes no JSON. */
 export type ToolStep = { readonly tool: string; readonly input?: JsonObject; readonly raw?: string };
 /** An answer given word for word instead of a reply. */
-export type ExactError = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown };
+export type ExactError = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
 
 /** One step: what one model call gets. README.md describes each field. */
 export type Step = {
@@ -75,14 +79,31 @@ const isRegex = (value: unknown): boolean => {
   }
 };
 const isError = (value: unknown): boolean =>
-  REFUSAL_NAMES.some((name) => name === value) || (isObject(value) && onlyHas(value, ['status', 'headers', 'body']) && isStatus(value['status']) && (value['headers'] === undefined || isStrings(value['headers'])));
+  REFUSAL_NAMES.some((name) => name === value) ||
+  (isObject(value) &&
+    onlyHas(value, ['status', 'headers', 'body']) &&
+    isStatus(value['status']) &&
+    (value['headers'] === undefined || isStrings(value['headers'])));
 const isStatus = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 400 && (value as number) <= 599;
-const isWrite = (value: unknown): boolean => isObject(value) && onlyHas(value, ['path', 'content']) && isText(value['path']) && isText(value['content']);
-const isEdit = (value: unknown): boolean => isObject(value) && onlyHas(value, ['path', 'old', 'new']) && isText(value['path']) && isText(value['old']) && isText(value['new']) && value['old'] !== '';
+const isWrite = (value: unknown): boolean =>
+  isObject(value) && onlyHas(value, ['path', 'content']) && isText(value['path']) && isText(value['content']);
+const isEdit = (value: unknown): boolean =>
+  isObject(value) &&
+  onlyHas(value, ['path', 'old', 'new']) &&
+  isText(value['path']) &&
+  isText(value['old']) &&
+  isText(value['new']) &&
+  value['old'] !== '';
 const isTool = (value: unknown): boolean =>
-  isObject(value) && onlyHas(value, ['tool', 'input', 'raw']) && isText(value['tool']) && (value['input'] === undefined || isObject(value['input'])) && (value['raw'] === undefined || isText(value['raw']));
-const oneOrMore = (holds: (value: unknown) => boolean) => (value: unknown) => (Array.isArray(value) ? value.length > 0 && value.every(holds) : holds(value));
-const onlyHas = (value: JsonObject, names: readonly string[]): boolean => Object.keys(value).every((name) => names.includes(name));
+  isObject(value) &&
+  onlyHas(value, ['tool', 'input', 'raw']) &&
+  isText(value['tool']) &&
+  (value['input'] === undefined || isObject(value['input'])) &&
+  (value['raw'] === undefined || isText(value['raw']));
+const oneOrMore = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) ? value.length > 0 && value.every(holds) : holds(value);
+const onlyHas = (value: JsonObject, names: readonly string[]): boolean =>
+  Object.keys(value).every((name) => names.includes(name));
 
 const TEXT: Rule = { expected: 'a string', holds: isText };
 const FLAG: Rule = { expected: 'true or false', holds: isFlag };
@@ -93,28 +114,43 @@ const REFUSAL: Rule = { expected: `one of ${REFUSAL_NAMES.join(', ')}, or {statu
 const FIELDS: Readonly<Record<keyof Step, Rule>> = {
   text: TEXT,
   thinking: TEXT,
-  bytes: { expected: `a whole number from 1 to ${MAX_REPLY_BYTES}`, holds: (value) => isCount(value) && (value as number) >= 1 && (value as number) <= MAX_REPLY_BYTES },
+  bytes: {
+    expected: `a whole number from 1 to ${MAX_REPLY_BYTES}`,
+    holds: (value) => isCount(value) && (value as number) >= 1 && (value as number) <= MAX_REPLY_BYTES,
+  },
   tool: TEXT,
   input: { expected: 'an object', holds: isObject },
   raw: TEXT,
-  tools: { expected: 'a list of {tool, input} or {tool, raw}', holds: (value) => Array.isArray(value) && value.length > 0 && value.every(isTool) },
+  tools: {
+    expected: 'a list of {tool, input} or {tool, raw}',
+    holds: (value) => Array.isArray(value) && value.length > 0 && value.every(isTool),
+  },
   write: { expected: '{path, content} or a list of them', holds: oneOrMore(isWrite) },
   edit: { expected: '{path, old, new} or a list of them, `old` not empty', holds: oneOrMore(isEdit) },
   shell: TEXT,
   hello: TEXT,
   content: TEXT,
-  usage: { expected: '{input, output, cached} as whole numbers', holds: (value) => isObject(value) && onlyHas(value, ['input', 'output', 'cached']) && Object.values(value).every(isCount) },
+  usage: {
+    expected: '{input, output, cached} as whole numbers',
+    holds: (value) => isObject(value) && onlyHas(value, ['input', 'output', 'cached']) && Object.values(value).every(isCount),
+  },
   error: REFUSAL,
   headers: { expected: 'an object of strings', holds: isStrings },
   delay_ms: MILLISECONDS,
   chunk_ms: MILLISECONDS,
-  cut: { expected: 'true or a share above 0 and below 1', holds: (value) => value === true || (typeof value === 'number' && value > 0 && value < 1) },
+  cut: {
+    expected: 'true or a share above 0 and below 1',
+    holds: (value) => value === true || (typeof value === 'number' && value > 0 && value < 1),
+  },
   stream_error: REFUSAL,
   clean: FLAG,
   hang_after: { expected: 'a whole number of events, 0 or more', holds: isCount },
   drop: FLAG,
   garbage: FLAG,
-  times: { expected: '"forever" or a whole number from 1', holds: (value) => value === 'forever' || (isCount(value) && (value as number) >= 1) },
+  times: {
+    expected: '"forever" or a whole number from 1',
+    holds: (value) => value === 'forever' || (isCount(value) && (value as number) >= 1),
+  },
   on: { expected: '"main", "side" or "any"', holds: (value) => value === 'main' || value === 'side' || value === 'any' },
   match: REGEX,
   matchPrompt: REGEX,
@@ -132,7 +168,8 @@ const ENDINGS: readonly (keyof Step)[] = ['error', 'drop', 'garbage', 'cut', 'ha
 /** Checks a script given as parsed JSON. @throws ScriptError naming the step and the field. */
 export function parseScript(value: unknown): Script {
   if (Array.isArray(value)) return { steps: parseSteps(value, 'script'), scripts: {} };
-  if (!isObject(value)) throw new ScriptError('script: expected a list of steps, or {steps, scripts}. Write [] for a script without steps.');
+  if (!isObject(value))
+    throw new ScriptError('script: expected a list of steps, or {steps, scripts}. Write [] for a script without steps.');
   refuseUnknown(value, ['steps', 'scripts'], 'script');
   const named = value['scripts'] ?? {};
   if (!isObject(named)) throw new ScriptError('script: `scripts` must be an object of {marker, steps, perConversation} by name.');
@@ -151,7 +188,8 @@ function parseNamed(value: unknown, place: string): NamedScript {
   if (!isObject(value)) throw new ScriptError(`${place}: expected {marker, steps, perConversation}.`);
   refuseUnknown(value, ['marker', 'steps', 'perConversation'], place);
   const { marker, perConversation = false } = value;
-  if (typeof marker !== 'string' || marker === '') throw new ScriptError(`${place}: \`marker\` must be the text that a prompt carries to choose this script.`);
+  if (typeof marker !== 'string' || marker === '')
+    throw new ScriptError(`${place}: \`marker\` must be the text that a prompt carries to choose this script.`);
   if (typeof perConversation !== 'boolean') throw new ScriptError(`${place}: \`perConversation\` must be true or false.`);
   return { marker, perConversation, steps: parseSteps(value['steps'], `${place}.steps`) };
 }
@@ -164,10 +202,12 @@ function parseStep(value: unknown, place: string): Step {
     if (!rule.holds(given)) throw new ScriptError(`${place}: \`${name}\` must be ${rule.expected}.`);
   }
   for (const [field, needs] of NEEDS) {
-    if (value[field] !== undefined && value[needs] === undefined) throw new ScriptError(`${place}: \`${field}\` says nothing without \`${needs}\`.`);
+    if (value[field] !== undefined && value[needs] === undefined)
+      throw new ScriptError(`${place}: \`${field}\` says nothing without \`${needs}\`.`);
   }
   const endings = ENDINGS.filter((name) => value[name] !== undefined && value[name] !== false);
-  if (endings.length > 1) throw new ScriptError(`${place}: ${endings.map((name) => `\`${name}\``).join(' and ')} exclude each other; keep one.`);
+  if (endings.length > 1)
+    throw new ScriptError(`${place}: ${endings.map((name) => `\`${name}\``).join(' and ')} exclude each other; keep one.`);
   return value as Step;
 }
 

@@ -6,12 +6,18 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closingServer } from '../test/closing-server.ts';
 import { ask, contents, readEvents } from '../test/http-client.ts';
-import { KEPT_BODY_BYTES, KEPT_CALLS } from './call-log.ts';
+import { KEPT_BODY_BYTES } from './call-log.ts';
 import { ScriptError } from './script.ts';
 import { start } from './server.ts';
 
 const PATH = '/v1/messages';
-const body = (text = 'do it', more: object = {}): object => ({ model: 'm', stream: true, tools: [{ name: 't' }], messages: [{ role: 'user', content: text }], ...more });
+const body = (text = 'do it', more: object = {}): object => ({
+  model: 'm',
+  stream: true,
+  tools: [{ name: 't' }],
+  messages: [{ role: 'user', content: text }],
+  ...more,
+});
 let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'scripted-model-'));
@@ -22,13 +28,30 @@ describe('a reply that goes wrong', () => {
   it('is cut in the middle: some events come, the connection breaks', async () => {
     await using server = await closingServer({ script: [{ text: 'half of this is lost', cut: 0.5 }] });
     const answer = await ask(server, PATH, { body: body() });
-    expect({ complete: answer.complete, first: readEvents(answer.body)[0]?.event, last: readEvents(answer.body).at(-1)?.event }).toEqual({ complete: false, first: 'message_start', last: 'content_block_delta' });
+    expect({
+      complete: answer.complete,
+      first: readEvents(answer.body)[0]?.event,
+      last: readEvents(answer.body).at(-1)?.event,
+    }).toEqual({ complete: false, first: 'message_start', last: 'content_block_delta' });
   });
 
   it('ends early but cleanly, or after an error event', async () => {
-    await using server = await closingServer({ script: [{ text: 'half of this is lost', cut: 0.5, clean: true }, { text: 'half of this is lost', cut: 0.5, stream_error: 'overloaded' }] });
+    await using server = await closingServer({
+      script: [
+        { text: 'half of this is lost', cut: 0.5, clean: true },
+        { text: 'half of this is lost', cut: 0.5, stream_error: 'overloaded' },
+      ],
+    });
     const [clean, error] = [await ask(server, PATH, { body: body() }), await ask(server, PATH, { body: body() })];
-    expect([clean.complete, readEvents(clean.body).at(-1)?.event, error.complete, readEvents(error.body).at(-1)]).toEqual([true, 'content_block_delta', true, { event: 'error', data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_overloaded' } }]);
+    expect([clean.complete, readEvents(clean.body).at(-1)?.event, error.complete, readEvents(error.body).at(-1)]).toEqual([
+      true,
+      'content_block_delta',
+      true,
+      {
+        event: 'error',
+        data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_overloaded' },
+      },
+    ]);
   });
 
   it('hangs after some events until the caller leaves', async () => {
@@ -36,14 +59,21 @@ describe('a reply that goes wrong', () => {
     const leave = new AbortController();
     setTimeout(() => leave.abort(), 50);
     const answer = await ask(server, PATH, { body: body(), signal: leave.signal });
-    expect([answer.complete, readEvents(answer.body).map(({ event }) => event)]).toEqual([false, ['message_start', 'content_block_start']]);
+    expect([answer.complete, readEvents(answer.body).map(({ event }) => event)]).toEqual([
+      false,
+      ['message_start', 'content_block_start'],
+    ]);
   });
 
   it('hangs after the headers when it says 0 events', async () => {
     await using server = await closingServer({ script: [{ text: 'nothing', hang_after: 0 }] });
     const leave = new AbortController();
     setTimeout(() => leave.abort(), 50);
-    expect(await ask(server, PATH, { body: body(), signal: leave.signal })).toMatchObject({ status: 200, body: '', complete: false });
+    expect(await ask(server, PATH, { body: body(), signal: leave.signal })).toMatchObject({
+      status: 200,
+      body: '',
+      complete: false,
+    });
   });
 
   it('drops the connection without an answer', async () => {
@@ -53,14 +83,28 @@ describe('a reply that goes wrong', () => {
 
   it('is neither JSON nor events', async () => {
     await using server = await closingServer({ script: [{ garbage: true }, { garbage: true }] });
-    const [stream, whole] = [await ask(server, PATH, { body: body() }), await ask(server, PATH, { body: body('x', { stream: false }) })];
-    expect([stream.status, stream.headers['content-type'], whole.headers['content-type']]).toEqual([200, 'text/event-stream', 'application/json']);
-    expect(() => readEvents(stream.body).filter(({ event }) => event !== undefined).at(0) ?? JSON.parse(stream.body)).toThrow(SyntaxError);
+    const [stream, whole] = [
+      await ask(server, PATH, { body: body() }),
+      await ask(server, PATH, { body: body('x', { stream: false }) }),
+    ];
+    expect([stream.status, stream.headers['content-type'], whole.headers['content-type']]).toEqual([
+      200,
+      'text/event-stream',
+      'application/json',
+    ]);
+    expect(
+      () =>
+        readEvents(stream.body)
+          .filter(({ event }) => event !== undefined)
+          .at(0) ?? JSON.parse(stream.body),
+    ).toThrow(SyntaxError);
     expect(() => JSON.parse(whole.body)).toThrow(SyntaxError);
   });
 
   it('is exactly the error the script gives', async () => {
-    await using server = await closingServer({ script: [{ error: { status: 418, headers: { 'x-why': 'tea' }, body: 'short' } }] });
+    await using server = await closingServer({
+      script: [{ error: { status: 418, headers: { 'x-why': 'tea' }, body: 'short' } }],
+    });
     expect(await ask(server, PATH, { body: body() })).toMatchObject({ status: 418, body: 'short', headers: { 'x-why': 'tea' } });
   });
 });
@@ -68,7 +112,9 @@ describe('a reply that goes wrong', () => {
 describe('a good reply', () => {
   it('can be one enormous line', async () => {
     await using server = await closingServer({ script: [{ bytes: 300_000 }] });
-    const deltas = contents((await ask(server, PATH, { body: body() })).body).filter((event) => event['type'] === 'content_block_delta');
+    const deltas = contents((await ask(server, PATH, { body: body() })).body).filter(
+      (event) => event['type'] === 'content_block_delta',
+    );
     expect(deltas.map((event) => (event['delta'] as { text: string }).text.length)).toEqual([300_000]);
   });
 
@@ -81,14 +127,20 @@ describe('a good reply', () => {
 
   it('says so when the script has no step left', async () => {
     await using server = await closingServer();
-    const deltas = contents((await ask(server, PATH, { body: body() })).body).flatMap((event) => (event['delta'] as { text?: string } | undefined)?.text ?? []);
+    const deltas = contents((await ask(server, PATH, { body: body() })).body).flatMap(
+      (event) => (event['delta'] as { text?: string } | undefined)?.text ?? [],
+    );
     expect([deltas.join(''), server.log()[0]?.step]).toEqual(['The script has no further step.', 'default']);
   });
 
   it('an intent without a tool for it is a 400 that names the tools', async () => {
     await using server = await closingServer({ script: [{ shell: 'ls' }] });
     const answer = await ask(server, PATH, { body: body() });
-    expect([answer.status, JSON.parse(answer.body), server.calls()]).toEqual([400, { error: { message: 'scripted model: no offered tool can shell. Offered: t. Name a tool with `tool` instead.' } }, 1]);
+    expect([answer.status, JSON.parse(answer.body), server.calls()]).toEqual([
+      400,
+      { error: { message: 'scripted model: no offered tool can shell. Offered: t. Name a tool with `tool` instead.' } },
+      1,
+    ]);
   });
 });
 
@@ -105,8 +157,17 @@ describe('the request', () => {
 
   it('that is not packed as it says, or not JSON, is refused', async () => {
     await using server = await closingServer();
-    const [packed, unknown, text] = [await ask(server, PATH, { headers: { 'content-encoding': 'gzip' }, body: 'no' }), await ask(server, PATH, { headers: { 'content-encoding': 'lzw' }, body: 'no' }), await ask(server, PATH, { body: 'no' })];
-    expect([packed, unknown, text].map(({ status, body: said }) => [status, (JSON.parse(said) as { error: { message: string } }).error.message])).toEqual([
+    const [packed, unknown, text] = [
+      await ask(server, PATH, { headers: { 'content-encoding': 'gzip' }, body: 'no' }),
+      await ask(server, PATH, { headers: { 'content-encoding': 'lzw' }, body: 'no' }),
+      await ask(server, PATH, { body: 'no' }),
+    ];
+    expect(
+      [packed, unknown, text].map(({ status, body: said }) => [
+        status,
+        (JSON.parse(said) as { error: { message: string } }).error.message,
+      ]),
+    ).toEqual([
       [400, expect.stringMatching(/^request body: not gzip: /)],
       [400, 'request body: content-encoding `lzw` is not known. Use gzip, deflate, br or zstd.'],
       [400, 'scripted model: the body of a model call must be a JSON object'],
@@ -117,8 +178,14 @@ describe('the request', () => {
     await using server = await closingServer();
     expect((await ask(server, '/v1/else', { method: 'GET' })).status).toBe(404);
     expect(await raw(server.port, 'CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 403 /);
-    expect(await raw(server.port, 'GET /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')).toMatch(/^HTTP\/1\.1 426 /);
-    expect(server.log().map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/else', 'CONNECT example.com:443', 'GET /v1/responses']);
+    expect(
+      await raw(server.port, 'GET /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+    ).toMatch(/^HTTP\/1\.1 426 /);
+    expect(server.log().map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /v1/else',
+      'CONNECT example.com:443',
+      'GET /v1/responses',
+    ]);
   });
 });
 
@@ -127,7 +194,10 @@ describe('control', () => {
     await using server = await closingServer({ script: { scripts: { fix: { marker: '[fix]', steps: [] } } } });
     await ask(server, '/__script', { body: { text: 'a' } });
     await ask(server, '/__script?name=fix', { body: [{ text: 'b' }] });
-    expect(JSON.parse((await ask(server, '/__queue', { method: 'GET' })).body)).toEqual({ '': [{ text: 'a' }], fix: [{ text: 'b' }] });
+    expect(JSON.parse((await ask(server, '/__queue', { method: 'GET' })).body)).toEqual({
+      '': [{ text: 'a' }],
+      fix: [{ text: 'b' }],
+    });
     await ask(server, PATH, { body: body('MARKER-1') });
     expect(JSON.parse((await ask(server, '/__prompts', { method: 'GET' })).body)).toEqual({ 'MARKER-1': 1 });
     expect((JSON.parse((await ask(server, '/__log', { method: 'GET' })).body) as object[]).length).toBe(1);
@@ -142,12 +212,15 @@ describe('control', () => {
     await expect(start({ script: [{ txt: 'a' }] })).rejects.toThrow(ScriptError);
   });
 
-  it('remembers the last 1,000 calls, their bodies cut at 64 KiB', async () => {
+  it('logs a long body cut at 64 KiB', async () => {
     await using server = await closingServer();
-    for (let index = 0; index < KEPT_CALLS + 5; index += 1) await ask(server, `/n/${index}`, { method: 'GET' });
     await ask(server, PATH, { body: body('x'.repeat(100_000)) });
-    const log = server.log();
-    expect([log.length, log[0]?.path, log.at(-1)?.body.length, (log.at(-1)?.bodyBytes ?? 0) > 100_000, log.at(-1)?.call?.opening.length, server.calls()]).toEqual([KEPT_CALLS, '/n/6', KEPT_BODY_BYTES, true, KEPT_BODY_BYTES, KEPT_CALLS + 6]);
+    const [entry] = server.log();
+    expect([entry?.body.length, (entry?.bodyBytes ?? 0) > 100_000, entry?.call?.opening.length]).toEqual([
+      KEPT_BODY_BYTES,
+      true,
+      KEPT_BODY_BYTES,
+    ]);
   });
 });
 
@@ -177,12 +250,25 @@ it('writes each call to the log file, readable by its owner alone', async () => 
   await ask(server, PATH, { body: body() });
   await server.close();
   const lines = readFileSync(logFile, 'utf8').trim().split('\n');
-  expect([lines.map((line) => (JSON.parse(line) as { path: string }).path), statSync(logFile).mode & 0o777]).toEqual([[PATH], 0o600]);
+  expect([lines.map((line) => (JSON.parse(line) as { path: string }).path), statSync(logFile).mode & 0o777]).toEqual([
+    [PATH],
+    0o600,
+  ]);
 });
 
 it('closes at once although a call hangs and another waits', async () => {
-  const server = await start({ script: [{ text: 'x', hang_after: 1 }, { text: 'y', delay_ms: 60_000 }] });
-  const pending = [ask(server, PATH, { body: body() }), ask(server, PATH, { body: body() })].map((asked) => asked.then(() => 'answered', () => 'refused'));
+  const server = await start({
+    script: [
+      { text: 'x', hang_after: 1 },
+      { text: 'y', delay_ms: 60_000 },
+    ],
+  });
+  const pending = [ask(server, PATH, { body: body() }), ask(server, PATH, { body: body() })].map((asked) =>
+    asked.then(
+      () => 'answered',
+      () => 'refused',
+    ),
+  );
   while (server.calls() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   const before = performance.now();
   await server.close();
@@ -194,6 +280,10 @@ function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
-    socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk)).on('close', () => resolve(answer)).on('error', reject);
+    socket
+      .setEncoding('utf8')
+      .on('data', (chunk: string) => (answer += chunk))
+      .on('close', () => resolve(answer))
+      .on('error', reject);
   });
 }

@@ -7,7 +7,8 @@ import type { CallLog, CallRecord } from './call-log.ts';
 import { controlAnswer } from './control.ts';
 import type { Controls } from './control.ts';
 import { NoSuchTool } from './intent.ts';
-import { asObject, isObject } from './json.ts';
+import { isObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { lastText, openingText } from './model-call.ts';
 import type { ModelCall } from './model-call.ts';
 import { play } from './play.ts';
@@ -46,8 +47,16 @@ export type ScriptedModel = Controls & {
   close(): Promise<void>;
 };
 
-type Context = { readonly controls: Controls; readonly log: CallLog; readonly take: (call: ModelCall) => Taking; readonly now: () => number };
-type Taking = { readonly record: Pick<CallRecord, 'script' | 'step'>; readonly answer: (response: ServerResponse, wire: Wire) => Promise<void> };
+type Context = {
+  readonly controls: Controls;
+  readonly log: CallLog;
+  readonly take: (call: ModelCall) => Taking;
+  readonly now: () => number;
+};
+type Taking = {
+  readonly record: Pick<CallRecord, 'script' | 'step'>;
+  readonly answer: (response: ServerResponse, wire: Wire) => Promise<void>;
+};
 
 /**
  * Starts a model server on 127.0.0.1 or a Unix socket; nothing else can reach it.
@@ -98,7 +107,11 @@ async function serve(context: Context, request: IncomingMessage, response: Serve
   request.socket.setNoDelay(true);
   const raw = await readBody(request);
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-  const control = controlAnswer(context.controls, { path, query: new URL(request.url ?? '/', 'http://localhost').searchParams, body: () => JSON.parse(raw.toString('utf8')) });
+  const control = controlAnswer(context.controls, {
+    path,
+    query: new URL(request.url ?? '/', 'http://localhost').searchParams,
+    body: () => JSON.parse(raw.toString('utf8')),
+  });
   if (control !== undefined) return sendJson(response, control.status, control.body);
 
   const record = recordOf(request, raw, context.now());
@@ -119,14 +132,19 @@ function takeOr(context: Context, record: CallRecord, { wire, call }: { wire: Wi
   try {
     return context.take(call);
   } catch (error) {
-    if (error instanceof NoSuchTool || error instanceof ScriptError) context.log.add({ ...record, wire: wire.name, call: summary(call) });
+    if (error instanceof NoSuchTool || error instanceof ScriptError)
+      context.log.add({ ...record, wire: wire.name, call: summary(call) });
     throw error;
   }
 }
 
-function sendOther(response: ServerResponse, request: { readonly method: string; readonly path: string; readonly wire: Wire | undefined }): void {
+function sendOther(
+  response: ServerResponse,
+  request: { readonly method: string; readonly path: string; readonly wire: Wire | undefined },
+): void {
   const { method, path, wire } = request;
-  if (wire !== undefined) return sendJson(response, 400, { error: { message: 'scripted model: the body of a model call must be a JSON object' } });
+  if (wire !== undefined)
+    return sendJson(response, 400, { error: { message: 'scripted model: the body of a model call must be a JSON object' } });
   if (path.endsWith('/messages/count_tokens')) return sendJson(response, 200, { input_tokens: 100 });
   if (path.endsWith(':countTokens')) return sendJson(response, 200, { totalTokens: 100 });
   if (path.endsWith('/models')) return sendJson(response, 200, modelList());
@@ -145,14 +163,29 @@ function modelList(): object {
 
 function summary(call: ModelCall): CallRecord['call'] {
   const { model, stream, effort, turns } = call;
-  return { model, stream, effort, tools: call.tools.map((tool) => tool.name), roles: turns.map((turn) => turn.role), opening: openingText(call).slice(0, KEPT_BODY_BYTES), last: lastText(call).slice(0, KEPT_BODY_BYTES) };
+  return {
+    model,
+    stream,
+    effort,
+    tools: call.tools.map((tool) => tool.name),
+    roles: turns.map((turn) => turn.role),
+    opening: openingText(call).slice(0, KEPT_BODY_BYTES),
+    last: lastText(call).slice(0, KEPT_BODY_BYTES),
+  };
 }
 
 function recordOf(request: IncomingMessage, raw: Buffer, at: number): CallRecord {
-  return { at, method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: raw.subarray(0, KEPT_BODY_BYTES).toString('utf8'), bodyBytes: raw.length };
+  return {
+    at,
+    method: request.method ?? '',
+    path: request.url ?? '',
+    headers: request.headers,
+    body: raw.subarray(0, KEPT_BODY_BYTES).toString('utf8'),
+    bodyBytes: raw.length,
+  };
 }
 
-function parseObject(raw: Buffer): ReturnType<typeof asObject> | undefined {
+function parseObject(raw: Buffer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(raw.toString('utf8'));
     return isObject(value) ? value : undefined;
@@ -167,7 +200,12 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 }
 
 function failVisibly(response: ServerResponse, error: unknown): void {
-  const known = error instanceof ScriptError || error instanceof NoSuchTool || error instanceof UnreadableBody || error instanceof SyntaxError || error instanceof RangeError;
+  const known =
+    error instanceof ScriptError ||
+    error instanceof NoSuchTool ||
+    error instanceof UnreadableBody ||
+    error instanceof SyntaxError ||
+    error instanceof RangeError;
   if (response.headersSent || response.destroyed) return void response.destroy();
   sendJson(response, known ? 400 : 500, { error: { message: error instanceof Error ? error.message : String(error) } });
 }
@@ -203,7 +241,10 @@ function address(server: Server, options: ScriptedModelOptions): Pick<ScriptedMo
   return { url: `http://127.0.0.1:${bound.port}`, port: bound.port };
 }
 
-async function close(server: Server, held: { readonly closing: AbortController; readonly log: CallLog; readonly socket?: string }): Promise<void> {
+async function close(
+  server: Server,
+  held: { readonly closing: AbortController; readonly log: CallLog; readonly socket?: string },
+): Promise<void> {
   held.closing.abort();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

@@ -60,7 +60,25 @@ const claude: AgentProgram = {
   },
   turn(place, { prompt, resume }) {
     const settings = join(place.home, '.orrery/claude-settings.json');
-    const argv = [claudeFile, '-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--replay-user-messages', '--dangerously-skip-permissions', '--setting-sources', 'user', '--settings', settings, '--strict-mcp-config', '--disable-slash-commands', '--model', 'claude-sonnet-4-5'];
+    const argv = [
+      claudeFile,
+      '-p',
+      '--input-format',
+      'stream-json',
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--replay-user-messages',
+      '--dangerously-skip-permissions',
+      '--setting-sources',
+      'user',
+      '--settings',
+      settings,
+      '--strict-mcp-config',
+      '--disable-slash-commands',
+      '--model',
+      'claude-sonnet-4-5',
+    ];
     const env = {
       ...commonEnv(place),
       ANTHROPIC_BASE_URL: `${place.url}/models/anthropic`,
@@ -72,10 +90,18 @@ const claude: AgentProgram = {
       CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: String(quietMs(place)),
       API_TIMEOUT_MS: String(quietMs(place)),
     };
-    const line = { type: 'user', message: { role: 'user', content: [{ type: 'text', text: asText(prompt) }] }, parent_tool_use_id: null };
+    const line = {
+      type: 'user',
+      message: { role: 'user', content: [{ type: 'text', text: asText(prompt) }] },
+      parent_tool_use_id: null,
+    };
     return { argv: resume === undefined ? argv : [...argv, '--resume', resume], env, stdin: `${JSON.stringify(line)}\n` };
   },
-  conversationId: (lines) => textMember(lines.find((line) => line['type'] === 'system' && line['subtype'] === 'init'), 'session_id'),
+  conversationId: (lines) =>
+    textMember(
+      lines.find((line) => line['type'] === 'system' && line['subtype'] === 'init'),
+      'session_id',
+    ),
 };
 
 const codex: AgentProgram = {
@@ -117,7 +143,11 @@ args = ["${place.tokenFile}"]
     const argv = resume === undefined ? [codexFile, 'exec', ...tail, '-'] : [codexFile, 'exec', 'resume', ...tail, resume, '-'];
     return { argv, env: { ...commonEnv(place), CODEX_HOME: join(place.home, '.codex') }, stdin: prompt };
   },
-  conversationId: (lines) => textMember(lines.find((line) => line['type'] === 'thread.started'), 'thread_id'),
+  conversationId: (lines) =>
+    textMember(
+      lines.find((line) => line['type'] === 'thread.started'),
+      'thread_id',
+    ),
 };
 
 const pi: AgentProgram = {
@@ -126,15 +156,48 @@ const pi: AgentProgram = {
   file: piFile,
   prepare(place) {
     const models = [{ id: 'claude-sonnet-4-5', reasoning: true, contextWindow: 200_000, maxTokens: 8_000 }];
-    const provider = { baseUrl: `${place.url}/models/anthropic`, api: 'anthropic-messages', apiKey: `!cat '${place.tokenFile}'`, models };
+    const provider = {
+      baseUrl: `${place.url}/models/anthropic`,
+      api: 'anthropic-messages',
+      apiKey: `!cat '${place.tokenFile}'`,
+      models,
+    };
     writeFileIn(place.home, '.pi/agent/models.json', JSON.stringify({ providers: { orrery: provider } }));
-    writeFileIn(place.home, '.pi/agent/settings.json', JSON.stringify({ httpIdleTimeoutMs: quietMs(place), retry: { maxRetries: 1, baseDelayMs: 1_000, provider: { maxRetries: 0 } } }));
+    writeFileIn(
+      place.home,
+      '.pi/agent/settings.json',
+      JSON.stringify({
+        httpIdleTimeoutMs: quietMs(place),
+        retry: { maxRetries: 1, baseDelayMs: 1_000, provider: { maxRetries: 0 } },
+      }),
+    );
   },
   turn(place, { prompt, resume }) {
-    const argv = [process.execPath, piFile, '--mode', 'json', '-p', '--provider', 'orrery', '--model', 'claude-sonnet-4-5', '--no-extensions', '--no-approve', '--offline'];
-    return { argv: resume === undefined ? argv : [...argv, '--session', resume], env: { ...commonEnv(place), PI_OFFLINE: '1' }, stdin: prompt };
+    const argv = [
+      process.execPath,
+      piFile,
+      '--mode',
+      'json',
+      '-p',
+      '--provider',
+      'orrery',
+      '--model',
+      'claude-sonnet-4-5',
+      '--no-extensions',
+      '--no-approve',
+      '--offline',
+    ];
+    return {
+      argv: resume === undefined ? argv : [...argv, '--session', resume],
+      env: { ...commonEnv(place), PI_OFFLINE: '1' },
+      stdin: prompt,
+    };
   },
-  conversationId: (lines) => textMember(lines.find((line) => line['type'] === 'session'), 'id'),
+  conversationId: (lines) =>
+    textMember(
+      lines.find((line) => line['type'] === 'session'),
+      'id',
+    ),
 };
 
 export const PROGRAMS: Readonly<Record<ProgramName, AgentProgram>> = { claude, codex, pi };

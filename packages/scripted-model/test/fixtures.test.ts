@@ -13,7 +13,10 @@ describe('recorded dialogues', () => {
     const files = readdirSync(folder);
 
     it(`${name}: there is one for every scenario, and each says how the program ended`, () => {
-      const recorded = JSON.parse(readFileSync(join(folder, 'recorded.json'), 'utf8')) as Record<string, { turns: { file: string; exitCode: number | null; signal: string | null }[] }>;
+      const recorded = JSON.parse(readFileSync(join(folder, 'recorded.json'), 'utf8')) as Record<
+        string,
+        { turns: { file: string; exitCode: number | null; signal: string | null }[] }
+      >;
       expect(Object.keys(recorded).toSorted()).toEqual(Object.keys(SCENARIOS).toSorted());
       const turns = Object.values(recorded).flatMap((entry) => entry.turns);
       expect(turns.map((turn) => turn.file).toSorted()).toEqual(files.filter((file) => file.endsWith('.jsonl')).toSorted());
@@ -34,7 +37,9 @@ describe('recorded dialogues', () => {
 it('the scrubber gives the same id the same number, and hides paths, ports and times', () => {
   const scrub = createScrubber({ root: '/tmp/orrery-agent-abc' });
   const [one, two] = ['11111111-2222-3333-4444-555555555555', '11111111-2222-3333-4444-666666666666'];
-  expect(scrub(`${one} ${two} ${one} /tmp/orrery-agent-abc/work -tmp-orrery-agent-abc-work 127.0.0.1:4321 2026-11-30T20:12:40.633Z`)).toBe(
+  expect(
+    scrub(`${one} ${two} ${one} /tmp/orrery-agent-abc/work -tmp-orrery-agent-abc-work 127.0.0.1:4321 2026-11-30T20:12:40.633Z`),
+  ).toBe(
     '00000000-0000-4000-8000-000000000001 00000000-0000-4000-8000-000000000002 00000000-0000-4000-8000-000000000001 /place/work -place-work 127.0.0.1:4800 2026-01-01T00:00:00.000Z',
   );
 });

@@ -11,19 +11,38 @@ export type Answer = {
   readonly complete: boolean;
 };
 
-type Ask = { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown; readonly signal?: AbortSignal };
+type Ask = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+};
 
 /** Asks the server and reads the answer to its end, whole or not. Rejects when there was no answer at all. */
-export function ask(server: Pick<ScriptedModel, 'port' | 'socket'>, path: string, { method = 'POST', headers = {}, body, signal }: Ask = {}): Promise<Answer> {
+export function ask(
+  server: Pick<ScriptedModel, 'port' | 'socket'>,
+  path: string,
+  { method = 'POST', headers = {}, body, signal }: Ask = {},
+): Promise<Answer> {
   const target = server.socket === undefined ? { host: '127.0.0.1', port: server.port } : { socketPath: server.socket };
   return new Promise((resolve, reject) => {
-    const call = request({ ...target, path, method, headers: { 'content-type': 'application/json', ...headers }, signal, agent: false }, (response) => {
-      call.off('error', reject).on('error', () => {});
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', () => {}); // `complete` tells
-      response.on('close', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8'), complete: response.complete }));
-    });
+    const call = request(
+      { ...target, path, method, headers: { 'content-type': 'application/json', ...headers }, signal, agent: false },
+      (response) => {
+        call.off('error', reject).on('error', () => {});
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', () => {}); // `complete` tells
+        response.on('close', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks).toString('utf8'),
+            complete: response.complete,
+          }),
+        );
+      },
+    );
     call.on('error', reject);
     if (body !== undefined) call.write(Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body));
     call.end();
@@ -41,7 +60,10 @@ export function readEvents(body: string): ReadEvent[] {
     .map((block) => {
       const lines = block.split('\n');
       const event = lines.find((line) => line.startsWith('event: '))?.slice(7);
-      const text = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice(6)).join('\n');
+      const text = lines
+        .filter((line) => line.startsWith('data: '))
+        .map((line) => line.slice(6))
+        .join('\n');
       return { event, data: text === '[DONE]' ? text : JSON.parse(text) };
     });
 }

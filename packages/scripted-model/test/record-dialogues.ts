@@ -40,9 +40,19 @@ async function record(program: AgentProgram, name: string, scenario: Scenario): 
       const ended = await runTurn(program, place, { prompt, resume, limitMs: LIMIT_MS });
       const file = index === 0 ? `${name}.jsonl` : `${name}.${index + 1}.jsonl`;
       save(program, file, scrub(ended.stdout));
-      turns.push({ file, ...outcome(ended), stderr: scrub(ended.stderr).slice(0, 2_000), calls: server.log().slice(before).map((call) => `${call.method} ${call.path}`) });
+      turns.push({
+        file,
+        ...outcome(ended),
+        stderr: scrub(ended.stderr).slice(0, 2_000),
+        calls: server
+          .log()
+          .slice(before)
+          .map((call) => `${call.method} ${call.path}`),
+      });
       resume = program.conversationId(ended.lines) ?? resume;
-      process.stdout.write(`${program.name} ${file}: exit ${ended.exitCode} ${ended.signal ?? ''} after ${ended.elapsedMs} ms, ${server.calls() - before} calls\n`);
+      process.stdout.write(
+        `${program.name} ${file}: exit ${ended.exitCode} ${ended.signal ?? ''} after ${ended.elapsedMs} ms, ${server.calls() - before} calls\n`,
+      );
     }
     remember(program, name, { turns, promptCounts: server.promptCounts() });
   } finally {

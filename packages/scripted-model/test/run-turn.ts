@@ -17,16 +17,31 @@ export type Ended = {
 };
 
 /** A place of its own under the temp folder, with a token file; `remove` deletes it. TMPDIR lies beside HOME, never above it. */
-export function makePlace(url: string, more: { readonly token?: string; readonly quietMs?: number } = {}): TurnPlace & { readonly root: string; remove(): void } {
+export function makePlace(
+  url: string,
+  more: { readonly token?: string; readonly quietMs?: number } = {},
+): TurnPlace & { readonly root: string; remove(): void } {
   const root = mkdtempSync(join(tmpdir(), 'orrery-agent-'));
-  const place = { root, home: join(root, 'home'), tmp: join(root, 'tmp'), work: join(root, 'work'), tokenFile: join(root, 'token'), url, quietMs: more.quietMs };
+  const place = {
+    root,
+    home: join(root, 'home'),
+    tmp: join(root, 'tmp'),
+    work: join(root, 'work'),
+    tokenFile: join(root, 'token'),
+    url,
+    quietMs: more.quietMs,
+  };
   for (const folder of [place.home, place.tmp, place.work]) mkdirSync(folder);
   writeFileSync(place.tokenFile, more.token ?? 'made-up-run-token', { mode: 0o600 });
   return { ...place, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 /** One turn. After `limitMs` the whole process group is killed, and `signal` says SIGKILL. */
-export function runTurn(program: AgentProgram, place: TurnPlace, turn: { readonly prompt: string; readonly resume?: string; readonly limitMs?: number }): Promise<Ended> {
+export function runTurn(
+  program: AgentProgram,
+  place: TurnPlace,
+  turn: { readonly prompt: string; readonly resume?: string; readonly limitMs?: number },
+): Promise<Ended> {
   program.prepare(place);
   return runToEnd(program.turn(place, turn), place.work, turn.limitMs ?? 60_000);
 }
@@ -48,7 +63,14 @@ export function runToEnd(start: Start, cwd: string, limitMs: number): Promise<En
       clearTimeout(limit);
       killGroup(child.pid);
       const stdout = Buffer.concat(out).toString('utf8');
-      resolve({ exitCode, signal, stdout, stderr: Buffer.concat(err).toString('utf8'), lines: jsonLines(stdout), elapsedMs: Math.round(performance.now() - before) });
+      resolve({
+        exitCode,
+        signal,
+        stdout,
+        stderr: Buffer.concat(err).toString('utf8'),
+        lines: jsonLines(stdout),
+        elapsedMs: Math.round(performance.now() - before),
+      });
     });
   });
 }

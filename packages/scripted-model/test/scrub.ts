@@ -30,6 +30,13 @@ export function createScrubber(place: { readonly root: string }): (text: string)
 
 /** What in a text still names this machine. */
 export function leaksIn(text: string): string[] {
-  const forbidden = [hostname(), PROGRAMS_ROOT, REPOSITORY, homedir() === '/' ? '' : `${homedir()}/`, '/tmp/orrery', 'orrery-agent-'];
+  const forbidden = [
+    hostname(),
+    PROGRAMS_ROOT,
+    REPOSITORY,
+    homedir() === '/' ? '' : `${homedir()}/`,
+    '/tmp/orrery',
+    'orrery-agent-',
+  ];
   return forbidden.filter((word) => word.length > 2 && text.includes(word));
 }

@@ -9,7 +9,15 @@ import type { Wire, WireEvent } from './wire.ts';
 /** Stands where a provider would sign its reasoning. */
 const SIGNATURE = 'c2NyaXB0ZWQ=';
 
-export const anthropic: Wire = { name: 'anthropic', accepts: (path) => path.endsWith('/messages'), read, stream, whole, refuse, refusalHeaders };
+export const anthropic: Wire = {
+  name: 'anthropic',
+  accepts: (path) => path.endsWith('/messages'),
+  read,
+  stream,
+  whole,
+  refuse,
+  refusalHeaders,
+};
 
 function read(body: JsonObject): ModelCall {
   return {
@@ -32,7 +40,11 @@ function effortOf(body: JsonObject): string | undefined {
 }
 
 function toolOf(tool: JsonObject): ToolOffer {
-  return { name: asString(tool['name'], asString(tool['type'])), freeform: false, properties: asObject(asObject(tool['input_schema'])['properties']) };
+  return {
+    name: asString(tool['name'], asString(tool['type'])),
+    freeform: false,
+    properties: asObject(asObject(tool['input_schema'])['properties']),
+  };
 }
 
 function turnsOf(message: JsonObject): Turn[] {
@@ -40,7 +52,9 @@ function turnsOf(message: JsonObject): Turn[] {
   const { content } = message;
   if (typeof content === 'string') return [{ role, text: content }];
   const blocks = asList(content).map(asObject);
-  const results = blocks.filter((block) => block['type'] === 'tool_result').map((block): Turn => ({ role: 'tool', text: blockText(block['content']) }));
+  const results = blocks
+    .filter((block) => block['type'] === 'tool_result')
+    .map((block): Turn => ({ role: 'tool', text: blockText(block['content']) }));
   const others = blocks.filter((block) => block['type'] !== 'tool_result');
   return others.length === 0 ? results : [...results, { role, text: blockText(others) }];
 }
@@ -54,7 +68,12 @@ function blockText(content: unknown): string {
 }
 
 function usageOf(reply: Reply, output: number): JsonObject {
-  return { input_tokens: reply.usage.input, output_tokens: output, cache_read_input_tokens: reply.usage.cached, cache_creation_input_tokens: 0 };
+  return {
+    input_tokens: reply.usage.input,
+    output_tokens: output,
+    cache_read_input_tokens: reply.usage.cached,
+    cache_creation_input_tokens: 0,
+  };
 }
 
 function stopReason(reply: Reply): string {
@@ -62,14 +81,26 @@ function stopReason(reply: Reply): string {
 }
 
 function* stream(call: ModelCall, reply: Reply): Iterable<WireEvent> {
-  const message = { id: `msg_${reply.id}`, type: 'message', role: 'assistant', model: call.model, content: [], stop_reason: null, stop_sequence: null, usage: usageOf(reply, 1) };
+  const message = {
+    id: `msg_${reply.id}`,
+    type: 'message',
+    role: 'assistant',
+    model: call.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: usageOf(reply, 1),
+  };
   yield named('message_start', { message });
   for (const [index, part] of reply.parts.entries()) {
     yield named('content_block_start', { index, content_block: emptyBlock(part) });
     for (const delta of deltas(part)) yield named('content_block_delta', { index, delta });
     yield named('content_block_stop', { index });
   }
-  yield named('message_delta', { delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: usageOf(reply, reply.usage.output) });
+  yield named('message_delta', {
+    delta: { stop_reason: stopReason(reply), stop_sequence: null },
+    usage: usageOf(reply, reply.usage.output),
+  });
   yield named('message_stop', {});
 }
 
@@ -82,13 +113,19 @@ function emptyBlock(part: ReplyPart): JsonObject {
 function deltas(part: ReplyPart): JsonObject[] {
   switch (part.kind) {
     case 'thinking':
-      return [...textPieces(part).map((thinking) => ({ type: 'thinking_delta', thinking })), { type: 'signature_delta', signature: SIGNATURE }];
+      return [
+        ...textPieces(part).map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: SIGNATURE },
+      ];
     case 'text':
       return textPieces(part).map((text) => ({ type: 'text_delta', text }));
     case 'tool':
       return argumentPieces(JSON.stringify(part.input)).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
     case 'freeform':
-      return argumentPieces(JSON.stringify({ input: part.text })).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
+      return argumentPieces(JSON.stringify({ input: part.text })).map((partial_json) => ({
+        type: 'input_json_delta',
+        partial_json,
+      }));
   }
 }
 
@@ -120,7 +157,11 @@ function refuse(refusal: Refusal): JsonObject {
 function refusalHeaders(refusal: Refusal): Record<string, string> {
   if (refusal.resetsAt === undefined) return {};
   const prefix = 'anthropic-ratelimit-unified';
-  return { [`${prefix}-status`]: 'rejected', [`${prefix}-reset`]: String(refusal.resetsAt), [`${prefix}-representative-claim`]: 'five_hour' };
+  return {
+    [`${prefix}-status`]: 'rejected',
+    [`${prefix}-reset`]: String(refusal.resetsAt),
+    [`${prefix}-representative-claim`]: 'five_hour',
+  };
 }
 
 function named(event: string, members: JsonObject): WireEvent {

@@ -9,7 +9,15 @@ import type { Wire, WireEvent } from './wire.ts';
 const CALL = /\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 const SIGNATURE = 'c2NyaXB0ZWQ=';
 
-export const gemini: Wire = { name: 'gemini', accepts: (path) => CALL.test(path), read, stream, whole, refuse, refusalHeaders: () => ({}) };
+export const gemini: Wire = {
+  name: 'gemini',
+  accepts: (path) => CALL.test(path),
+  read,
+  stream,
+  whole,
+  refuse,
+  refusalHeaders: () => ({}),
+};
 
 function read(body: JsonObject, path: string): ModelCall {
   const [, model = '', method = ''] = CALL.exec(path) ?? [];
@@ -27,12 +35,18 @@ function read(body: JsonObject, path: string): ModelCall {
 }
 
 function toolOf(tool: JsonObject): ToolOffer {
-  return { name: asString(tool['name']), freeform: false, properties: asObject(asObject(tool['parameters'] ?? tool['parametersJsonSchema'])['properties']) };
+  return {
+    name: asString(tool['name']),
+    freeform: false,
+    properties: asObject(asObject(tool['parameters'] ?? tool['parametersJsonSchema'])['properties']),
+  };
 }
 
 function turnsOf(content: JsonObject): Turn[] {
   const parts = asList(content['parts']).map(asObject);
-  const results = parts.filter((part) => part['functionResponse'] !== undefined).map((part): Turn => ({ role: 'tool', text: JSON.stringify(asObject(part['functionResponse'])['response'] ?? {}) }));
+  const results = parts
+    .filter((part) => part['functionResponse'] !== undefined)
+    .map((part): Turn => ({ role: 'tool', text: JSON.stringify(asObject(part['functionResponse'])['response'] ?? {}) }));
   const others = parts.filter((part) => part['functionResponse'] === undefined);
   if (others.length === 0) return results;
   return [...results, { role: content['role'] === 'model' ? 'assistant' : 'user', text: partsText(others) }];
@@ -45,7 +59,11 @@ function partsText(parts: unknown): string {
     .join('\n');
 }
 
-function candidate(call: ModelCall, reply: Reply, given: { readonly parts: readonly JsonObject[]; readonly finishReason?: string }): JsonObject {
+function candidate(
+  call: ModelCall,
+  reply: Reply,
+  given: { readonly parts: readonly JsonObject[]; readonly finishReason?: string },
+): JsonObject {
   const { input, output, cached } = reply.usage;
   const content = { role: 'model', parts: given.parts };
   const finish = given.finishReason === undefined ? {} : { finishReason: given.finishReason };
@@ -53,7 +71,12 @@ function candidate(call: ModelCall, reply: Reply, given: { readonly parts: reado
     responseId: reply.id,
     modelVersion: call.model,
     candidates: [{ index: 0, content, ...finish }],
-    usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output, cachedContentTokenCount: cached },
+    usageMetadata: {
+      promptTokenCount: input,
+      candidatesTokenCount: output,
+      totalTokenCount: input + output,
+      cachedContentTokenCount: cached,
+    },
   };
 }
 

@@ -6,7 +6,15 @@ import { refuseAsOpenai } from './openai-refusal.ts';
 import { argumentPieces, textPieces } from './wire.ts';
 import type { Wire, WireEvent } from './wire.ts';
 
-export const responses: Wire = { name: 'responses', accepts: (path) => path.endsWith('/responses'), read, stream, whole, refuse: refuseAsOpenai, refusalHeaders: () => ({}) };
+export const responses: Wire = {
+  name: 'responses',
+  accepts: (path) => path.endsWith('/responses'),
+  read,
+  stream,
+  whole,
+  refuse: refuseAsOpenai,
+  refusalHeaders: () => ({}),
+};
 
 function read(body: JsonObject): ModelCall {
   const input = typeof body['input'] === 'string' ? [{ role: 'user', content: body['input'] }] : asList(body['input']);
@@ -27,7 +35,11 @@ function toolsOf(tool: JsonObject): ToolOffer[] {
 }
 
 function toolOf(tool: JsonObject): ToolOffer {
-  return { name: asString(tool['name'], asString(tool['type'])), freeform: tool['type'] === 'custom', properties: asObject(asObject(tool['parameters'])['properties']) };
+  return {
+    name: asString(tool['name'], asString(tool['type'])),
+    freeform: tool['type'] === 'custom',
+    properties: asObject(asObject(tool['parameters'])['properties']),
+  };
 }
 
 /** Every item that is neither a message nor a tool's result is something the model said or did. */
@@ -62,7 +74,12 @@ function usageOf({ usage }: Reply): JsonObject {
 }
 
 function whole(call: ModelCall, reply: Reply): JsonObject {
-  return { ...shell(call, reply), status: 'completed', output: reply.parts.map((part, index) => itemOf(part, { call, id: itemId(reply, index) })), usage: usageOf(reply) };
+  return {
+    ...shell(call, reply),
+    status: 'completed',
+    output: reply.parts.map((part, index) => itemOf(part, { call, id: itemId(reply, index) })),
+    usage: usageOf(reply),
+  };
 }
 
 function itemId(reply: Reply, index: number): string {
@@ -74,12 +91,26 @@ function itemOf(part: ReplyPart, { call, id }: { readonly call: ModelCall; reado
     case 'thinking':
       return { type: 'reasoning', id, summary: [{ type: 'summary_text', text: part.text }] };
     case 'text':
-      return { type: 'message', id, role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: part.text, annotations: [] }] };
+      return {
+        type: 'message',
+        id,
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: part.text, annotations: [] }],
+      };
     case 'freeform':
       return { type: 'custom_tool_call', id, call_id: part.id, name: part.name, input: part.text, status: 'completed' };
     case 'tool': {
       const namespace = call.tools.find((tool) => tool.name === part.name)?.namespace;
-      return { type: 'function_call', id, call_id: part.id, name: part.name, ...(namespace !== undefined && { namespace }), arguments: JSON.stringify(part.input), status: 'completed' };
+      return {
+        type: 'function_call',
+        id,
+        call_id: part.id,
+        name: part.name,
+        ...(namespace !== undefined && { namespace }),
+        arguments: JSON.stringify(part.input),
+        status: 'completed',
+      };
     }
   }
 }
