@@ -3,7 +3,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { z } from 'zod';
 import type { configExplained } from '@orrery/protocol';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
-import { CONFIG_WATCH_MS } from '../kernel/limits.ts';
+import { CONFIG_STILL_MS, CONFIG_WATCH_MS } from '../kernel/limits.ts';
 import { explainKey, type ProjectFileText } from './explain.ts';
 import { environmentLayer, flagLayer, leavesOf, mergeLayers, valueAt, type Layer } from './layers.ts';
 import { nodeSchema, restartKeys, type NodeConfig } from './node-schema.ts';
@@ -72,14 +72,23 @@ export const loadConfig = async (parts: ConfigParts): Promise<Config> => {
     reload,
     watch: (on) => {
       // Polling the name sees what editors do (rename over it), links into other folders, and a file that is not there yet.
-      const look = (): void => {
+      const read = (): void => {
         reload().then(
           (change) => change.changed.length > 0 && on.change(change),
           (thrown: unknown) => on.problem(toOrreryError(thrown)),
         );
       };
+      // A file that is written in place is empty for a moment: it is read once it has been still for a while.
+      let still: NodeJS.Timeout | undefined;
+      const look = (): void => {
+        clearTimeout(still);
+        still = setTimeout(read, CONFIG_STILL_MS);
+      };
       watchFile(file, { interval: watchMs, persistent: false }, look);
-      return () => unwatchFile(file, look);
+      return () => {
+        clearTimeout(still);
+        unwatchFile(file, look);
+      };
     },
   };
 };

@@ -28,6 +28,8 @@ export const STORE_TRANSACTION_MS = 10_000;
 export const CONFIG_FILE_BYTES = 1024 * 1024;
 /** How often the configuration file is looked at for changes: a person waits that long after saving. */
 export const CONFIG_WATCH_MS = 1_000;
+/** How long a changed configuration file must be still before it is read: longer than any editor writes. */
+export const CONFIG_STILL_MS = 200;
 /** One secret: larger than any key or certificate chain in use. */
 export const SECRET_BYTES = 64 * 1024;
 
