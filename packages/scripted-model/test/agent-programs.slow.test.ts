@@ -103,11 +103,11 @@ const FAILED_EXIT: Readonly<Record<ProgramName, number>> = { claude: 1, codex: 1
 
 for (const name of PROGRAM_NAMES) {
   const program = PROGRAMS[name];
-  const installed = isInstalled(program);
-  if (!installed)
+  const here = isInstalled(program);
+  if (!here)
     process.stderr.write(`SKIPPED: ${name} is not installed under ${PROGRAMS_ROOT}; nothing here says that it still works\n`);
 
-  describe.skipIf(!installed)(`${name}, one process per turn`, { timeout: LIMIT_MS }, () => {
+  describe.skipIf(!here)(`${name}, one process per turn`, { timeout: LIMIT_MS }, () => {
     it('writes, edits and runs what the model asks, and goes on in a second process with the same conversation', async () => {
       const scenario = SCENARIOS['turn-with-tools'];
       await using server = await closingServer({ script: scenario?.script });
@@ -187,6 +187,30 @@ for (const name of PROGRAM_NAMES) {
     });
   });
 }
+
+const installed = PROGRAM_NAMES.filter((name) => isInstalled(PROGRAMS[name]));
+
+describe.skipIf(installed.length === 0)('one script, one server, every program at the same time', { timeout: LIMIT_MS }, () => {
+  it('each conversation gets the script its prompt names, in the tools of its program', async () => {
+    const steps = [
+      { write: { path: 'sub/new.txt', content: 'written\n' } },
+      { edit: { path: 'sub/new.txt', old: 'written', new: 'edited' }, shell: 'printf ran > ran.txt' },
+      { text: 'Done.' },
+    ];
+    await using server = await closingServer({
+      script: { scripts: { demo: { marker: '[demo]', perConversation: true, steps } } },
+    });
+    const ended = await Promise.all(
+      installed.map(async (name) => {
+        using place = disposable(server.url);
+        const turn = await runTurn(PROGRAMS[name], place, { prompt: `[demo] for ${name} MARKER-${name}`, limitMs: LIMIT_MS });
+        return [name, turn.exitCode, ...['sub/new.txt', 'ran.txt'].map((file) => readFileSync(join(place.work, file), 'utf8'))];
+      }),
+    );
+    expect(ended).toEqual(installed.map((name) => [name, 0, 'edited\n', 'ran']));
+    expect(server.promptCounts()).toEqual(Object.fromEntries(installed.map((name) => [`MARKER-${name}`, 1])));
+  });
+});
 
 async function playScenario(program: AgentProgram, name: string): Promise<{ ended: Ended; modelCalls: number; prompts: object }> {
   const scenario = SCENARIOS[name];
