@@ -5,7 +5,8 @@ import { request as requestHttp, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start, type ScriptedModel } from '@orrery/scripted-model';
-import { createBroker, createProviders, type AuditLine, type Broker, type BrokerParts, type LimitReport, type ProviderSettings } from '../src/broker/index.ts';
+import { listAudit, type AuditRecord } from '../src/audit/index.ts';
+import { createBroker, createProviders, type Broker, type BrokerParts, type LimitReport, type ProviderSettings } from '../src/broker/index.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { createIds } from '../src/kernel/ids.ts';
 import { createLog } from '../src/kernel/log.ts';
@@ -22,7 +23,8 @@ export type BrokerPlace = {
   readonly store: Store;
   readonly broker: Broker;
   readonly model: ScriptedModel;
-  readonly audit: AuditLine[];
+  /** The audit log, oldest first. */
+  audited(): Promise<readonly AuditRecord[]>;
   readonly limits: LimitReport[];
   readonly logged: string[];
   restart(): Promise<Broker>;
@@ -38,7 +40,6 @@ export const openBrokerPlace = async ({ script = [], providers = {}, ...given }:
   const log = createLog({ sink: { write: (line) => void logged.push(line), close: () => undefined }, clock: systemClock, level: 'debug' });
   const store = await openStore({ file: join(directory, 'orrery.db'), clock: systemClock, log, startWriter: startInlineWriter });
   const model = await start({ script });
-  const audit: AuditLine[] = [];
   const limits: LimitReport[] = [];
   const scripted = Object.fromEntries(['anthropic', 'openai', 'google'].map((id) => [id, { baseUrl: model.url }]));
   const all = createProviders({ ...scripted, ...providers }, async (name) => (name === 'absent' ? null : REAL_KEY));
@@ -51,7 +52,6 @@ export const openBrokerPlace = async ({ script = [], providers = {}, ...given }:
       ids: createIds({ clock: systemClock, random: systemRandom }),
       log,
       providers: () => all,
-      audit: (line) => void audit.push(line),
       onLimits: (report) => void limits.push(report),
       ...given,
     });
@@ -60,7 +60,7 @@ export const openBrokerPlace = async ({ script = [], providers = {}, ...given }:
     directory,
     store,
     model,
-    audit,
+    audited: async () => (await listAudit(store.read, { limit: 1000 })).toReversed().map(({ id: _id, at: _at, ...record }) => record),
     limits,
     logged,
     get broker() {

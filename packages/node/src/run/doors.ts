@@ -1,6 +1,6 @@
 // What a run needs of the slices and rings below, as narrow as it uses them. boot.ts gives the real ones.
 
-import type { UsageTotals } from '@orrery/protocol';
+import type { TaskIntent, UsageTotals } from '@orrery/protocol';
 import type { Backend } from '../exec/backend.ts';
 import type { GatewayFailure, Harness, InstalledProgram } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
@@ -38,7 +38,9 @@ export type Collected = {
 };
 
 export type ProjectDoor = {
-  /** Brings the mirror up to date and resolves a base (null: what the user has checked out) to a commit. */
+  /** Brings the mirror up to date. */
+  refresh(projectId: string): Promise<void>;
+  /** The commit of a base; null: what the user has checked out. */
   resolveBase(projectId: string, base: string | null): Promise<{ readonly sha: string; readonly name: string }>;
   /** Hooks and the project file of that very commit, as plain blobs. */
   readHooks(
@@ -75,7 +77,7 @@ export type TokenDoor = {
   mint(asked: {
     readonly environmentId: string;
     readonly taskId: string;
-    readonly models: readonly string[] | null;
+    readonly upstream: string | null;
     readonly budgetUsd: number | null;
     readonly egress: readonly string[];
   }): Promise<{ readonly run: string; readonly egress: string }>;
@@ -86,8 +88,12 @@ export type TokenDoor = {
 export type AttemptSettings = {
   readonly harness: string;
   readonly model: string | null;
+  /** Provider that answers all model calls of the task in place of the ones the program names; null: as named. */
+  readonly upstream: string | null;
   readonly effort: string | null;
   readonly backend: string;
+  /** What the project's file says a task begins at when the request says nothing. */
+  readonly base: string | null;
   readonly maxRetries: number;
   /** Holds `{{validation_output}}`. */
   readonly retryPrompt: string;
@@ -116,12 +122,12 @@ export type RunParts = {
   harness(id: string): Harness;
   program(id: string): Promise<InstalledProgram | null>;
   usageOf(taskId: string): Promise<UsageTotals>;
-  /** What failed in the newest model call of an environment, or null. */
-  gatewayFailure(environmentId: string): GatewayFailure | null;
+  /** What failed in the newest model call of an environment since an instant, or null. */
+  gatewayFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
   /** Whether the gateway refused a call of this task because of its budget. */
-  budgetRefused(taskId: string): Promise<boolean>;
+  budgetRefused(taskId: string): boolean;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
-  settle(asked: { readonly intent: string; readonly projectFile: string | null }): AttemptSettings;
+  settle(asked: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings;
   /** Removes an environment's directory (made and recorded by the node). */
   removeEnvironment(id: string): Promise<void>;
   readonly environmentsDirectory: string;

@@ -22,7 +22,7 @@ export type TaskParts = {
   resolveProject(reference: string): Promise<ProjectRef>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
   /** Checks names and bounds against what the operator allows; answers what the task will run with. */
-  admit(intent: TaskIntent): { readonly harness: string; readonly backend: string; readonly model: string | null };
+  admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
   /** Throws `disk_full` when there is no room for new work. */
   checkDisk(): void;
   /** Tells the loop that there may be something to do. */
@@ -142,7 +142,7 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
   const hash = intentHash(meaning);
   const before = await findTaskByRequest(parts.store.read, requestId);
   if (before !== null) return { row: sameIntent(before, hash), replayed: true };
-  const admitted = parts.admit(intent);
+  const admitted = await parts.admit(intent);
   parts.checkDisk();
   const project = intent.project === null ? null : await parts.resolveProject(intent.project);
   const nowMs = parts.clock.nowMs();

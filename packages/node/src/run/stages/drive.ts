@@ -43,12 +43,13 @@ const endingFor = async (open: OpenAttempt, { end, outcome }: ProgramEnd<TurnOut
   checkGoing(open);
   const byRun = endingOfRun(end, 'The agent');
   if (byRun !== null) return byRun;
-  return endingOfTurn(outcome, outcome.outcome !== 'success' && (await open.parts.budgetRefused(open.task.id)));
+  return endingOfTurn(outcome, outcome.outcome !== 'success' && open.parts.budgetRefused(open.task.id));
 };
 
 const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Promise<ProgramEnd<TurnOutcome>> => {
   const harness = open.parts.harness(open.prepared.settings.harness);
   const launch = await prepareTurn(open, harness, prompt);
+  const sinceMs = open.parts.clock.nowMs();
   const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId });
   return conductProgram(open, open.environment, {
     stage: name,
@@ -69,7 +70,7 @@ const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Pr
     consumer: (from) =>
       turnConsumer(harness, from, {
         cancelled: () => open.cancelled.aborted,
-        gatewayFailure: () => open.parts.gatewayFailure(open.environment.id),
+        gatewayFailure: () => open.parts.gatewayFailure(open.environment.id, sinceMs),
       }),
   });
 };
@@ -88,7 +89,7 @@ const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string):
     program,
     prompt,
     conversation: attempt?.conversation ?? null,
-    model: prepared.settings.model ?? harness.defaultModel,
+    model: (prepared.settings.upstream === null ? prepared.settings.model : null) ?? harness.defaultModel,
     effort: prepared.settings.effort,
     workdir: environment.workdir,
     home: environment.home,

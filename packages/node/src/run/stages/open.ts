@@ -91,7 +91,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   const tokens = await parts.tokens.mint({
     environmentId: id,
     taskId: context.task.id,
-    models: prepared.settings.model === null ? null : [prepared.settings.model],
+    upstream: prepared.settings.upstream,
     budgetUsd: context.intent.budgetUsd ?? null,
     egress: prepared.settings.egress,
   });

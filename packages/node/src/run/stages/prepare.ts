@@ -43,9 +43,8 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
     const place = await parts.workspace.scratch({ taskId: task.id, attempt: attempt.number });
     return { baseSha: null, baseName: null, branch, place, hooks: [], settings };
   }
-  const base = await parts.projects.resolveBase(task.project_id, intent.base ?? null);
-  const { hooks, projectFile } = await parts.projects.readHooks(task.project_id, base.sha);
-  const settings = await settle(context, projectFile);
+  await parts.projects.refresh(task.project_id);
+  const { base, hooks, settings } = await findBase(context, task.project_id);
   checkGoing(context);
   const place: WorkPlace = await parts.workspace.claim({
     projectId: task.project_id,
@@ -57,9 +56,23 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   return { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
 };
 
+type Found = { readonly base: { readonly sha: string; readonly name: string }; readonly hooks: ReadonlyMap<HookName, Uint8Array>; readonly settings: AttemptSettings };
+
+/** The commit to begin at (request, else the project's file, else what is checked out) with its hooks and settings. */
+const findBase = async (context: AttemptContext, projectId: string): Promise<Found> => {
+  const { projects } = context.parts;
+  const at = async (name: string | null): Promise<Found> => {
+    const base = await projects.resolveBase(projectId, name);
+    const { hooks, projectFile } = await projects.readHooks(projectId, base.sha);
+    return { base, hooks, settings: await settle(context, projectFile) };
+  };
+  const asked = await at(context.intent.base ?? null);
+  return context.intent.base === undefined && asked.settings.base !== null ? at(asked.settings.base) : asked;
+};
+
 /** Settings of request, project and operator; then one check that the backend can run here, before the checkout and any token. */
 const settle = async (context: AttemptContext, projectFile: string | null): Promise<AttemptSettings> => {
-  const settings = context.parts.settle({ intent: context.task.intent, projectFile });
+  const settings = context.parts.settle({ intent: context.intent, projectFile });
   remainingMs(context, settings);
   try {
     await context.parts.backend(settings.backend).preflight(settings.required);

@@ -1,0 +1,131 @@
+// Wiring only: the one place that sees everything.
+
+import { createApi, createStreams, serveApi, type ApiServer } from './api/index.ts';
+import { nodeHandlers } from './boot/handlers.ts';
+import type { NodeState } from './boot/node-state.ts';
+import { clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
+import { isScripted } from './boot/scripted.ts';
+import { installationId, removeDescriptor, writeDescriptor } from './config/descriptor.ts';
+import { toInstant } from './kernel/clock.ts';
+import { errorFields } from './kernel/log.ts';
+import { projectHandlers } from './project/index.ts';
+import { queueHandlers } from './queue/index.ts';
+import { createRunLoop, type RunLoop } from './run/loop.ts';
+import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
+import { tokenHandlers } from './token/index.ts';
+import { usageHandlers } from './usage/index.ts';
+import { salvageHandlers } from './workspace/index.ts';
+import { version } from '@orrery/protocol/version';
+
+/** A running node. */
+export type RunningNode = {
+  readonly url: string;
+  readonly installationId: string;
+  /** Ends the node: after its running tasks, or at once, and then programs run on under their keepers. Repeatable. */
+  stop(now: boolean): Promise<void>;
+  /** Resolves when the node has ended. */
+  readonly ended: Promise<void>;
+};
+
+type Door = { readonly state: NodeState; readonly tasks: Tasks; readonly loop: RunLoop; readonly stop: (now: boolean) => void };
+
+const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
+  const { store, log, tokens, projects, results, config, options, git, paths } = parts;
+  const { tasks, loop, state } = given;
+  const handlers = {
+    ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
+    ...projectHandlers(projects),
+    ...taskHandlers({ store, tasks, results, clock }),
+    ...queueHandlers({ store, wake: loop.wake }),
+    ...salvageHandlers({ store, git, dataDirectory: paths.data }),
+    ...tokenHandlers(tokens),
+    ...usageHandlers(parts.usage),
+  };
+  const streams = createStreams({ store, log, resolveTask: async (id) => (await tasks.find(id)).id });
+  const app = createApi({ handlers, tokens, streams, clock, log });
+  const { host, port } = config.current().listen;
+  return serveApi({ app, streams, host, port, insecureBind: options.insecureBind });
+};
+
+/** Starts a node: what a dead one was doing is known again before the first request is answered. */
+export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
+  const parts = await openParts(await openGround(options));
+  const { store, paths, lock } = parts;
+  const state: NodeState = {
+    installationId: await installationId(paths.installation, ids),
+    generation: ids('run'),
+    startedAtMs: clock.nowMs(),
+    dataDirectory: paths.data,
+    url: '',
+    phase: 'recovering',
+  };
+  const stopping = new AbortController();
+  const loop: RunLoop = createRunLoop(runParts(parts, state, stopping.signal));
+  const tasks = openTasks(parts, () => loop);
+  if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model))) await parts.scripted.start();
+  await parts.tokens.ensureOwnerToken(paths.ownerToken);
+  const recovered = await loop.recover();
+  const ending: Ending = createEnding(parts, { state, loop, stopping });
+  const api = await openDoor(parts, { state, tasks, loop, stop: (now) => void ending.stop(now) });
+  ending.closeLater(api.close);
+  state.url = api.url;
+  state.phase = 'serving';
+  await announce(parts, state);
+  await store.append([
+    { taskId: null, turn: null, body: { kind: 'node.started', version } },
+    { taskId: null, turn: null, body: { kind: 'node.recovered', ...recovered } },
+  ]);
+  await lock.describe({ pid: process.pid, url: api.url });
+  ending.closeLater(watchConfig(parts, loop));
+  loop.start();
+  return { url: api.url, installationId: state.installationId, stop: ending.stop, ended: ending.ended };
+};
+
+const announce = ({ paths }: Parts, state: NodeState): Promise<void> =>
+  writeDescriptor(paths.descriptor, {
+    installationId: state.installationId,
+    generation: state.generation,
+    pid: process.pid,
+    url: state.url,
+    tokenFile: paths.ownerToken,
+    version,
+    startedAt: toInstant(state.startedAtMs),
+  });
+
+const watchConfig = ({ config, log }: Parts, loop: RunLoop): (() => void) =>
+  config.watch({ change: () => loop.wake(), problem: (error) => log.warn('config.problem', { code: error.code }) });
+
+type Ending = Pick<RunningNode, 'stop' | 'ended'> & { closeLater(close: () => void | Promise<void>): void };
+
+/** How a node ends: first what takes work in, then what holds it, the store and the lock last. */
+const createEnding = (parts: Parts, given: { readonly state: NodeState; readonly loop: RunLoop; readonly stopping: AbortController }): Ending => {
+  const { state, loop, stopping } = given;
+  const doors: (() => void | Promise<void>)[] = [];
+  const ended = Promise.withResolvers<void>();
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    stopping.abort();
+    await loop.detach();
+    for (const door of doors.toReversed()) await door();
+    await parts.broker.close();
+    await parts.scripted.close();
+    await parts.workspace.settled();
+    await removeDescriptor(parts.paths.descriptor, state.generation);
+    await parts.store.close();
+    parts.lock.release();
+    ended.resolve();
+  };
+  return {
+    ended: ended.promise,
+    closeLater: (door) => doors.push(door),
+    stop: async (now) => {
+      if (state.phase !== 'draining') {
+        state.phase = 'draining';
+        await parts.store.append([{ taskId: null, turn: null, body: { kind: 'node.stopping' } }]).catch((thrown: unknown) => parts.log.warn('node.stopping.unsaid', errorFields(thrown)));
+      }
+      if (!now) await loop.drain();
+      closing ??= close().catch((thrown: unknown) => ended.reject(thrown));
+      await ended.promise;
+    },
+  };
+};

@@ -1,0 +1,98 @@
+import { readdir, readFile, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DoctorReport } from '@orrery/protocol';
+import { openEnvironments } from '../environment/store.ts';
+import type { HarnessPrograms } from '../harness/install.ts';
+import type { HarnessRegistry } from '../harness/registry.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { toInstant } from '../kernel/clock.ts';
+import { FREE_DISK_BYTES } from '../kernel/limits.ts';
+import type { Config } from '../config/config.ts';
+import type { Store } from '../store/store.ts';
+import type { Workspace } from '../workspace/index.ts';
+import type { Backends } from './backends.ts';
+
+type Line = DoctorReport['lines'][number];
+
+/** What `orrery doctor` looks at. */
+export type DoctorParts = {
+  readonly store: Store;
+  readonly config: Config;
+  readonly backends: Backends;
+  readonly harnesses: HarnessRegistry;
+  readonly programs: HarnessPrograms;
+  readonly workspace: Workspace;
+  readonly dataDirectory: string;
+  readonly environmentsDirectory: string;
+  readonly clock: Pick<Clock, 'nowMs'>;
+};
+
+/** Looks at everything a node stands on. Reads only. */
+export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
+  const checks = [configLines, backendLines, harnessLines, diskLines, leftoverLines, survivalLines];
+  const lines = (await Promise.all(checks.map((check) => check(parts)))).flat();
+  return { lines, checkedAt: toInstant(parts.clock.nowMs()) };
+};
+
+const ok = (area: string, message: string): Line => ({ area, state: 'ok', message, fix: null });
+
+const configLines = async ({ config }: DoctorParts): Promise<Line[]> => {
+  const problem = config.problem();
+  if (problem === null) return [ok('configuration', 'The configuration is in force as it is written.')];
+  return [{ area: 'configuration', state: 'problem', message: `${problem.message} The last good one holds.`, fix: problem.fix }];
+};
+
+const backendLines = async ({ backends }: DoctorParts): Promise<Line[]> =>
+  (await backends.views()).map((view): Line => {
+    const missing = view.guarantees.filter(({ held }) => !held).map(({ guarantee, missing: why }) => `${guarantee}${why === null ? '' : ` (${why})`}`);
+    const area = `backend ${view.name}`;
+    if (!view.usable) return { area, state: view.isDefault ? 'problem' : 'warning', message: view.problem ?? 'It cannot be used here.', fix: view.fix };
+    return missing.length === 0 ? ok(area, 'Every guarantee holds on this machine.') : { area, state: view.isDefault ? 'warning' : 'ok', message: `Not guaranteed: ${missing.join(', ')}.`, fix: 'orrery selftest sandbox' };
+  });
+
+const harnessLines = async ({ harnesses, programs, config }: DoctorParts): Promise<Line[]> => {
+  const standard = config.current().harness;
+  const lines = harnesses.list
+    .filter(({ pin }) => pin !== null)
+    .map(async ({ id, pin }): Promise<Line> => {
+      const installed = await programs.installed(id);
+      const area = `harness ${id}`;
+      if (installed !== null) return ok(area, `${installed.version} is installed.`);
+      return { area, state: id === standard ? 'warning' : 'ok', message: `${pin?.version ?? ''} is not installed.`, fix: `orrery harness install ${id}` };
+    });
+  return Promise.all(lines);
+};
+
+const diskLines = async ({ dataDirectory, workspace }: DoctorParts): Promise<Line[]> => {
+  const { bavail, bsize } = await statfs(dataDirectory);
+  const free = bavail * bsize;
+  const aside = await workspace.aside();
+  const room: Line =
+    free < FREE_DISK_BYTES
+      ? { area: 'disk', state: 'problem', message: `Only ${megabytes(free)} are free: new work is refused.`, fix: `Free space on the disk of ${dataDirectory}` }
+      : ok('disk', `${megabytes(free)} are free.`);
+  return aside.length === 0 ? [room] : [room, ok('disk', `${aside.length} folders with ignored files are kept aside.`)];
+};
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
+
+/** Directories that match nothing the node knows. They are shown, never removed by guess. */
+const leftoverLines = async ({ store, environmentsDirectory }: DoctorParts): Promise<Line[]> => {
+  const names = (await readdir(environmentsDirectory).catch(() => [])).filter((name) => name.startsWith('env_'));
+  const known = new Set((await store.read.selectFrom('environment').select('id').execute()).map(({ id }) => id));
+  const unknown = names.filter((name) => !known.has(name));
+  const open = await openEnvironments(store.read);
+  const lines = [ok('environments', `${open.length} open.`)];
+  if (unknown.length > 0) lines.push({ area: 'environments', state: 'warning', message: `${unknown.length} directories belong to no environment the node knows.`, fix: `ls ${join(environmentsDirectory, unknown[0] ?? '')}` });
+  return lines;
+};
+
+/** Whether programs outlive the node here. */
+const survivalLines = async (): Promise<Line[]> => {
+  if (process.pid === 1) {
+    return [{ area: 'survival', state: 'warning', message: 'The node is the first process of a container: when it ends, programs on this machine end with it.', fix: 'Run the node under an init (docker run --init).' }];
+  }
+  const cgroup = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
+  if (!/\.service/.test(cgroup)) return [ok('survival', 'Programs outlive the node.')];
+  return [{ area: 'survival', state: 'warning', message: 'The node runs as a systemd service: by default its programs are ended with it.', fix: 'Add KillMode=process to the unit.' }];
+};

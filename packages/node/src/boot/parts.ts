@@ -1,0 +1,199 @@
+// Makes the parts of a node from the lowest ring up, each from its arguments.
+
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { OrreryError } from '@orrery/protocol/errors';
+import { appendAudit } from '../audit/index.ts';
+import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
+import { loadConfig, type Config } from '../config/config.ts';
+import { takeDataLock, type DataLock } from '../config/data-lock.ts';
+import { makeDirectories, type NodePaths } from '../config/paths.ts';
+import { createSecrets, type Secrets } from '../config/secrets.ts';
+import { createBackendFactories } from '../exec/registry.ts';
+import { createRemover } from '../files/remove.ts';
+import { createGit, type Git } from '../git/run.ts';
+import { createHarnessPrograms, type HarnessPrograms } from '../harness/install.ts';
+import { createHarnessRegistry, type HarnessRegistry } from '../harness/registry.ts';
+import { findKeeperBinary } from '../keeper/binary.ts';
+import { createKeeperClient } from '../keeper/client.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { createIds } from '../kernel/ids.ts';
+import { FREE_DISK_BYTES } from '../kernel/limits.ts';
+import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts';
+import { systemRandom } from '../kernel/random.ts';
+import { createProjects, createResults, type Projects, type Results } from '../project/index.ts';
+import type { RunParts } from '../run/doors.ts';
+import type { RunLoop } from '../run/loop.ts';
+import { patientStore } from '../run/patient-store.ts';
+import { openStore } from '../store/sqlite/open-store.ts';
+import type { Store } from '../store/store.ts';
+import { createTasks, type Tasks } from '../task/index.ts';
+import { createTokens, type Tokens } from '../token/index.ts';
+import { createUsage, type Usage } from '../usage/index.ts';
+import { createWorkspace, type Workspace } from '../workspace/index.ts';
+import { createBackends, type Backends } from './backends.ts';
+import { killAt } from './kill-at.ts';
+import type { NodeState } from './node-state.ts';
+import { loadPrices } from './prices.ts';
+import { checkCommand, environmentRemover, projectDoor, settleAttempt, tokenDoor, workspaceDoor } from './run-doors.ts';
+import { createScripted, isScripted, scriptedProvider, type Scripted } from './scripted.ts';
+
+/** How a node is started. */
+export type BootOptions = {
+  readonly paths: NodePaths;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly insecureBind: boolean;
+};
+
+export const clock = systemClock;
+const random = systemRandom;
+export const ids = createIds({ clock, random });
+
+/** What is there before anything is served. */
+export type Ground = { readonly options: BootOptions; readonly paths: NodePaths; readonly log: Log; readonly lock: DataLock; readonly config: Config; readonly secrets: Secrets; readonly store: Store; readonly git: Git };
+
+export const openGround = async (options: BootOptions): Promise<Ground> => {
+  const { paths, env, flags } = options;
+  await makeDirectories(paths, process.getuid?.() ?? 0);
+  const lock = await takeDataLock({ lock: paths.lock, data: paths.data, pid: process.pid });
+  const log = createLog({ sink: openLogFile({ path: paths.log }), clock });
+  const config = await loadConfig({ file: paths.configFile, env, flags });
+  const secrets = createSecrets({ file: paths.secrets, keyFile: paths.secretKey, env, random, clock });
+  const store = await openStore({ file: paths.database, clock, log });
+  return { options, paths, log, lock, config, secrets, store, git: createGit() };
+};
+
+/** What the slices and rings below `run` come to. */
+export type Parts = Ground & {
+  readonly backends: Backends;
+  readonly harnesses: HarnessRegistry;
+  readonly programs: HarnessPrograms;
+  readonly workspace: Workspace;
+  readonly projects: Projects;
+  readonly results: Results;
+  readonly scripted: Scripted;
+  readonly broker: Broker;
+  readonly usage: Usage;
+  readonly tokens: Tokens;
+  readonly environmentsDirectory: string;
+};
+
+export const openParts = async (ground: Ground): Promise<Parts> => {
+  const { paths, store, git, log, options } = ground;
+  const keeper = createKeeperClient({ binary: () => findKeeperBinary({ explicit: options.env['ORRERY_KEEPER'] }) });
+  const factories = createBackendFactories({ keeper, stateDir: join(paths.data, 'keeper'), protectedPaths: [paths.data, paths.config], variables: options.env });
+  const workspace = createWorkspace({ dataDirectory: paths.data, store, git, clock, random, ids, log });
+  const projects = createProjects({ store, git, dataDirectory: paths.data, clock, ids, workspace });
+  const scripted = createScripted(paths.data);
+  return {
+    ...ground,
+    backends: createBackends(factories, ground.config.current),
+    harnesses: createHarnessRegistry(),
+    programs: createHarnessPrograms({ directory: options.env['ORRERY_PROGRAMS'] ?? join(paths.data, 'programs') }),
+    workspace,
+    projects,
+    results: createResults({ store, git, dataDirectory: paths.data }),
+    scripted,
+    broker: await openBroker(ground, scripted),
+    usage: createUsage({ store }),
+    tokens: createTokens({ store, clock, random, ids, log }),
+    environmentsDirectory: join(paths.data, 'environments'),
+  };
+};
+
+const openBroker = async ({ paths, store, log, config, secrets }: Ground, scripted: Scripted): Promise<Broker> => {
+  const providers = (): Providers => {
+    const own = Object.entries(config.current().providers).map(([id, { apiKey, ...rest }]) => [id, { ...rest, ...(apiKey === undefined ? {} : { key: apiKey }) }] as const);
+    return createProviders({ ...Object.fromEntries(own), [scriptedProvider]: { socket: scripted.socket, keyStyle: 'none' } }, secrets.read);
+  };
+  providers();
+  const prices = await loadPrices(config.current().prices, paths.config);
+  return createBroker({
+    socketPath: join(paths.data, 'broker.sock'),
+    store,
+    clock,
+    random,
+    ids,
+    log,
+    providers,
+    prices: () => prices,
+    egressDeny: () => config.current().egress.deny,
+    audit: ({ actor, action, subject, outcome, detail }) => {
+      const record = { actor, action, subject, outcome: outcome === 'allowed' ? 'done' : outcome === 'denied' ? 'refused' : 'failed', detail } as const;
+      store.transaction((tx) => appendAudit(tx.db, record, clock.nowMs())).catch((thrown: unknown) => log.error('audit.failed', errorFields(thrown)));
+    },
+  });
+};
+
+export const openTasks = (parts: Parts, loop: () => RunLoop): Tasks => {
+  const settle = settleAttempt({ config: parts.config.current, backends: parts.backends });
+  return createTasks({
+    store: parts.store,
+    clock,
+    ids,
+    resolveProject: parts.projects.resolve,
+    projectsById: parts.projects.byIds,
+    admit: async (intent) => {
+      const settings = settle({ intent, projectFile: null });
+      const harness = parts.harnesses.get(settings.harness);
+      checkCommand(harness.id, intent);
+      if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
+      if (isScripted(settings.model)) await parts.scripted.start();
+      return { harness: harness.id, backend: settings.backend, model: settings.model };
+    },
+    checkDisk: () => checkDisk(parts.paths.data),
+    wake: () => loop().wake(),
+    cancelRunning: (taskId) => loop().cancel(taskId),
+  });
+};
+
+const notInstalled = (id: string): OrreryError =>
+  new OrreryError('harness_not_installed', `The program of harness ${id} is not installed.`, {
+    rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
+    fix: `orrery harness install ${id}`,
+  });
+
+const checkDisk = (directory: string): void => {
+  const { bavail, bsize } = statfsSync(directory);
+  if (bavail * bsize >= FREE_DISK_BYTES) return;
+  throw new OrreryError('disk_full', 'The disk of the data directory is nearly full; no new work is taken.', {
+    rule: `New work needs ${FREE_DISK_BYTES / 1_048_576} MiB free; work that runs goes on.`,
+    fix: `Free space on the disk of ${directory}`,
+  });
+};
+
+export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): RunParts => {
+  const { broker, backends, harnesses, store, log, paths } = parts;
+  const remover = createRemover({
+    root: paths.data,
+    trash: join(parts.environmentsDirectory, '.trash'),
+    protectedPaths: async () => [],
+    onFailure: (thrown) => log.warn('environment.remove.failed', errorFields(thrown)),
+  });
+  return {
+    store: patientStore(store, { clock, log, signal: stopped }),
+    clock,
+    ids,
+    log,
+    projects: projectDoor(parts.projects),
+    workspace: workspaceDoor(parts.workspace),
+    tokens: tokenDoor(broker, parts.scripted),
+    backend: backends.get,
+    backends: backends.all,
+    harness: harnesses.get,
+    program: parts.programs.installed,
+    usageOf: parts.usage.ofTask,
+    gatewayFailure: broker.lastFailure,
+    budgetRefused: broker.budgetRefused,
+    settle: settleAttempt({ config: parts.config.current, backends }),
+    removeEnvironment: environmentRemover(store, remover),
+    environmentsDirectory: parts.environmentsDirectory,
+    brokerSocket: broker.socketPath,
+    asRoot: process.getuid?.() === 0,
+    atKillPoint: killAt(parts.options.env['ORRERY_TEST_KILL_AT']),
+    queue: () => parts.config.current().queue,
+    generation: state.generation,
+  };
+};
+

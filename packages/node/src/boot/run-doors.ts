@@ -1,0 +1,79 @@
+import type { TaskIntent } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import type { Broker } from '../broker/index.ts';
+import type { NodeConfig } from '../config/node-schema.ts';
+import { parseProjectFile } from '../config/project-schema.ts';
+import { settleTask } from '../config/settle.ts';
+import { findEnvironment } from '../environment/store.ts';
+import type { Remover } from '../files/remove.ts';
+import type { Projects } from '../project/index.ts';
+import type { AttemptSettings, HookName, ProjectDoor, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
+import { recordedEnvironment } from '../run/stages/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Checkout, Workspace } from '../workspace/index.ts';
+import type { Backends } from './backends.ts';
+import { isScripted, scriptedProvider, type Scripted } from './scripted.ts';
+
+// The run ring's doors, opened onto the slices that are really there.
+
+export const projectDoor = (projects: Projects): ProjectDoor => ({
+  refresh: async (projectId) => void (await projects.refresh(projectId)),
+  resolveBase: async (projectId, base) => ({ sha: await projects.resolveBase(projectId, base), name: base ?? 'HEAD' }),
+  readHooks: async (projectId, sha) => {
+    const { hooks, settings } = await projects.readHooks(projectId, sha);
+    return { hooks: new Map<HookName, Uint8Array>(hooks.map(({ name, contents }) => [name, contents])), projectFile: settings };
+  },
+});
+
+const placeOf = (checkout: Checkout): WorkPlace => ({
+  checkoutId: checkout.id,
+  path: checkout.path,
+  readOnly: checkout.readOnlyPaths,
+  reads: checkout.borrowedObjects === null ? [] : [checkout.borrowedObjects],
+});
+
+export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
+  claim: async ({ projectId, taskId, baseSha, branch }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
+  scratch: async ({ taskId }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.scratch(taskId))),
+  collect: async ({ checkoutId, attempt, baseSha }) => {
+    if (baseSha === null) return { headSha: null, resultRef: null, filesChanged: 0, insertions: 0, deletions: 0, commits: 0, salvageRef: null, notes: [] };
+    const { headSha, resultRef, files, insertions, deletions, commits, notes } = await workspace.collect(checkoutId, { attempt });
+    return { headSha, resultRef, filesChanged: files.length, insertions, deletions, commits, salvageRef: null, notes };
+  },
+  release: async (checkoutId) => void (await workspace.release(checkoutId, { salvage: true, reason: 'the attempt ended' })),
+  recover: async (live) => void (await workspace.recover(live)),
+});
+
+export const tokenDoor = (broker: Broker, scripted: Scripted): TokenDoor => ({
+  mint: async ({ environmentId, taskId, upstream, budgetUsd, egress }) => {
+    if (upstream === scriptedProvider) await scripted.start();
+    return broker.tokens.mint({ environmentId, taskId, models: null, budgetUsd, egress, upstream });
+  },
+  end: (environmentId) => broker.tokens.end(environmentId),
+});
+
+/** Merges a request, the project's file and the operator's configuration, with what the backend requires by itself. */
+export const settleAttempt =
+  (parts: { readonly config: () => NodeConfig; readonly backends: Backends }) =>
+  ({ intent, projectFile }: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings => {
+    const settings = settleTask({ request: intent, project: parseProjectFile(projectFile), node: parts.config() });
+    const backend = parts.backends.get(settings.backend);
+    return { ...settings, backend: backend.name, upstream: isScripted(settings.model) ? scriptedProvider : null, required: backend.defaultRequired };
+  };
+
+/** Takes away the directory of an environment that has ended, as it was recorded when it was made. */
+export const environmentRemover =
+  (store: Store, remover: Remover) =>
+  async (id: string): Promise<void> => {
+    const row = await findEnvironment(store.read, id);
+    if (row !== null) await remover.remove(recordedEnvironment(row.spec).directory);
+  };
+
+/** What a task is refused for before it is queued. */
+export const checkCommand = (harness: string, intent: TaskIntent): void => {
+  if ((harness === 'command') === (intent.command !== undefined)) return;
+  throw new OrreryError('invalid_input', harness === 'command' ? 'The harness "command" needs a command.' : `The harness "${harness}" takes no command.`, {
+    rule: 'A command is what the harness "command" runs instead of an agent; the two go together.',
+    fix: 'orrery run --harness command "what it is for" -- make test',
+  });
+};

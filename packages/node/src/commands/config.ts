@@ -1,0 +1,9 @@
+import { OrreryError } from '@orrery/protocol/errors';
+import { nodeJsonSchema, projectJsonSchema } from '../config/json-schema.ts';
+import type { Verb } from '../main.ts';
+
+/** `config schema`: the JSON Schemas of both files, for editors. */
+export const config: Verb = async ({ positionals }) => {
+  if (positionals[0] === 'schema') return { result: { node: nodeJsonSchema(), project: projectJsonSchema() } };
+  throw new OrreryError('unknown_command', `There is no "config ${positionals[0] ?? ''}".`, { rule: 'It is schema.' });
+};
