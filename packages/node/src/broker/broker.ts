@@ -3,6 +3,7 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { lookup } from 'node:dns/promises';
 import type { Duplex } from 'node:stream';
+import { appendAudit, type AuditRecord } from '../audit/index.ts';
 import type { GatewayFailure } from '../harness/harness.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -13,7 +14,7 @@ import { createCallLedger } from './call-ledger.ts';
 import { createEgressProxy, type Resolve } from './egress-proxy.ts';
 import { createFailureMemory } from './failure-memory.ts';
 import { BROKER_CONNECTIONS, HEADER_BYTES, PROVIDER_QUIET_MS, REFUSAL_AUDIT_MS, REQUEST_MS } from './limits.ts';
-import type { AuditLine, LimitReport } from './model.ts';
+import type { LimitReport } from './model.ts';
 import { createModelGateway } from './model-gateway.ts';
 import { createPriceTable, type PriceTable } from './prices.ts';
 import type { Providers } from './providers.ts';
@@ -35,7 +36,6 @@ export type BrokerParts = {
   readonly prices?: () => PriceTable;
   /** Hosts that no environment may reach, whatever its own list says. */
   readonly egressDeny?: () => readonly string[];
-  readonly audit: (line: AuditLine) => void;
   /** Told what a provider says of its limits, whichever program made the call. */
   readonly onLimits?: (report: LimitReport) => void;
   /** Default: the machine's resolver. */
@@ -67,7 +67,7 @@ const lookupAll: Resolve = async (hostname) => (await lookup(hostname, { all: tr
 /** Starts the broker. @throws OrreryError node_already_running, config_invalid */
 export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   const { store, clock, log } = parts;
-  const audit = onceInAWhile(parts.audit, clock);
+  const audit = onceInAWhile(auditInto(parts), clock);
   const tokens = createRunTokens({ store, clock, random: parts.random, ids: parts.ids });
   const ledger = createCallLedger({ store, log });
   const failures = createFailureMemory(clock);
@@ -151,16 +151,25 @@ const fail = (response: ServerResponse): void => {
   response.end('Orrery broker: something failed inside the node.\n');
 };
 
+/** Refusals and egress are written beside the work, never in its way. */
+const auditInto = ({ store, clock, log }: BrokerParts): ((record: AuditRecord) => void) => {
+  return (record) => {
+    store
+      .transaction((tx) => appendAudit(tx.db, record, clock.nowMs()))
+      .catch((thrown: unknown) => log.error('broker.audit.unwritten', { ...errorFields(thrown), actor: record.actor, action: record.action }));
+  };
+};
+
 /** Lets the same refusal of a model call through once in a while, so that a program in a loop does not fill the log. */
-const onceInAWhile = (audit: (line: AuditLine) => void, clock: Pick<Clock, 'nowMs'>): ((line: AuditLine) => void) => {
+const onceInAWhile = (audit: (record: AuditRecord) => void, clock: Pick<Clock, 'nowMs'>): ((record: AuditRecord) => void) => {
   const told = createRemembered<number>();
-  return (line) => {
-    if (line.action === 'model.call' || line.actor === 'unknown') {
-      const key = JSON.stringify([line.actor, line.action, line.subject, line.detail['reason']]);
+  return (record) => {
+    if (record.action === 'model.call' || record.actor === 'unknown') {
+      const key = JSON.stringify([record.actor, record.action, record.subject, record.detail?.['reason']]);
       const before = told.get(key);
       if (before !== undefined && clock.nowMs() - before < REFUSAL_AUDIT_MS) return;
       told.set(key, clock.nowMs());
     }
-    audit(line);
+    audit(record);
   };
 };

@@ -4,13 +4,14 @@
 import { request as requestHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline, Transform, type Duplex } from 'node:stream';
+import type { AuditRecord } from '../audit/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { readClientHello } from './client-hello.ts';
 import { createEgressRules, type EgressRules } from './egress-rules.ts';
 import { egressTokenOf, forwardedAnswerHeaders, proxiedRequestHeaders } from './headers.ts';
 import { parseAuthority, parseHost, type Host } from './host-name.ts';
 import { CLIENT_HELLO_BYTES, CONNECT_MS, EGRESS_PER_ENVIRONMENT, EGRESS_QUIET_MS } from './limits.ts';
-import type { AuditLine, TokenIdentity } from './model.ts';
+import type { TokenIdentity } from './model.ts';
 import type { RunTokens } from './run-tokens.ts';
 
 /** Resolves a name to its addresses; rejects when there are none. */
@@ -22,7 +23,7 @@ export type EgressParts = {
   readonly deny: () => readonly string[];
   readonly resolve: Resolve;
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly audit: (line: AuditLine) => void;
+  readonly audit: (record: AuditRecord) => void;
 };
 
 export type EgressProxy = {
@@ -33,6 +34,7 @@ export type EgressProxy = {
   endConnections(environmentId: string): void;
 };
 
+type EgressAction = 'egress.connect' | 'egress.http';
 type Target = { readonly host: Host; readonly port: number };
 type Denial = { readonly status: 400 | 403 | 407 | 429 | 502; readonly reason: string };
 type Pass = { readonly identity: TokenIdentity; readonly rules: EgressRules };
@@ -81,9 +83,9 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     });
   };
 
-  const note = (line: { readonly action: AuditLine['action']; readonly pass: TokenIdentity | null; readonly target: Target | null; readonly outcome: AuditLine['outcome']; readonly reason: string | null; readonly bytes: Bytes }): void => {
+  const note = (line: { readonly action: EgressAction; readonly pass: TokenIdentity | null; readonly target: Target | null; readonly outcome: AuditRecord['outcome']; readonly reason: string | null; readonly bytes: Bytes }): void => {
     parts.audit({
-      actor: line.pass === null ? 'unknown' : `environment:${line.pass.environmentId}`,
+      actor: line.pass === null ? 'unknown' : `task:${line.pass.taskId}`,
       action: line.action,
       subject: line.target === null ? '' : `${line.target.host.text}:${line.target.port}`,
       outcome: line.outcome,
@@ -92,14 +94,14 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
   };
 
   /** Decides and resolves; a refusal is noted and told by `refuse`. */
-  const admit = async (asked: { readonly request: IncomingMessage; readonly target: Target | null; readonly action: AuditLine['action']; readonly refuse: (denial: Denial) => void }): Promise<(Pass & { readonly target: Target; readonly address: string }) | null> => {
+  const admit = async (asked: { readonly request: IncomingMessage; readonly target: Target | null; readonly action: EgressAction; readonly refuse: (denial: Denial) => void }): Promise<(Pass & { readonly target: Target; readonly address: string }) | null> => {
     const { request, target, action, refuse } = asked;
     const pass = await decide(request, target);
     const address = 'status' in pass || target === null ? null : await addressFor(target, pass.rules);
     const denial = 'status' in pass ? pass : typeof address === 'string' ? null : address;
     if (denial === null && !('status' in pass) && target !== null && typeof address === 'string') return { ...pass, target, address };
     if (denial !== null) {
-      note({ action, pass: 'status' in pass ? null : pass.identity, target, outcome: denial.status === 502 ? 'failed' : 'denied', reason: denial.reason, bytes: { sent: 0, received: 0 } });
+      note({ action, pass: 'status' in pass ? null : pass.identity, target, outcome: denial.status === 502 ? 'failed' : 'refused', reason: denial.reason, bytes: { sent: 0, received: 0 } });
       refuse(denial);
     }
     return null;
@@ -114,7 +116,7 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
       register(admitted.identity.environmentId, client);
       const bytes: Bytes = { sent: 0, received: 0 };
       const reason = await tunnel({ client, head, target: admitted.target, address: admitted.address, rules: admitted.rules, bytes });
-      note({ action: 'egress.connect', pass: admitted.identity, target, outcome: reason === null ? 'allowed' : reason === 'unreachable' ? 'failed' : 'denied', reason, bytes });
+      note({ action: 'egress.connect', pass: admitted.identity, target, outcome: reason === null ? 'done' : reason === 'unreachable' ? 'failed' : 'refused', reason, bytes });
     },
     async forward(request, response) {
       const target = plainTarget(request.url ?? '');
@@ -124,7 +126,7 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
       const bytes: Bytes = { sent: 0, received: 0 };
       const reason = await passRequest({ request, response, target: admitted.target, address: admitted.address, bytes });
       if (reason !== null) refuseRequest(request, response, { denial: { status: 502, reason: 'it cannot be reached' }, target });
-      note({ action: 'egress.http', pass: admitted.identity, target, outcome: reason === null ? 'allowed' : 'failed', reason, bytes });
+      note({ action: 'egress.http', pass: admitted.identity, target, outcome: reason === null ? 'done' : 'failed', reason, bytes });
     },
     endConnections(environmentId) {
       for (const connection of open.get(environmentId) ?? []) connection.destroy();

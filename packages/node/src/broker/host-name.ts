@@ -8,7 +8,7 @@ export type Host = { readonly kind: 'name' | 'address'; readonly text: string };
 
 /** Reads a host in any notation (case, punycode, trailing dot, decimal, octal and hexadecimal addresses); null when it is none. */
 export const parseHost = (given: string): Host | null => {
-  if (given === '' || given.length > 300 || /[\s/\\?#@%]/.test(given)) return null;
+  if (given === '' || given.length > 300 || /[\s/\\?#@%[\]]/.test(given)) return null;
   const dotless = given.replace(/\.$/, '');
   const bare = isIPv6(dotless) ? `[${dotless}]` : dotless;
   let hostname: string;
@@ -55,24 +55,25 @@ const expand = (address: string): readonly number[] | null => {
   return [...head, ...Array.from({ length: gap }, () => 0), ...tail];
 };
 
-const privateRanges = (): BlockList => {
+const blockList = (type: 'ipv4' | 'ipv6', ranges: readonly (readonly [net: string, bits: number])[]): BlockList => {
   const list = new BlockList();
-  for (const [net, bits] of [
-    ...[['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24]],
-    ...[['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4]],
-  ] as [string, number][]) list.addSubnet(net, bits, 'ipv4');
-  // All of IPv6 that is not global unicast, and the ways to reach IPv4 through it.
-  for (const [net, bits] of [['::', 3], ['4000::', 2], ['8000::', 1], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]] as [string, number][]) list.addSubnet(net, bits, 'ipv6');
+  for (const [net, bits] of ranges) list.addSubnet(net, bits, type);
   return list;
 };
 
-const PRIVATE = privateRanges();
+// Two lists: a range of IPv6 that holds the mapped addresses would match every IPv4 address.
+const PRIVATE_IPV4 = blockList('ipv4', [
+  ...([['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24]] as const),
+  ...([['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4]] as const),
+]);
+/** All of IPv6 that is not global unicast, and the ways to reach IPv4 through it. */
+const PRIVATE_IPV6 = blockList('ipv6', [['::', 3], ['4000::', 2], ['8000::', 1], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]]);
 
 /** Whether an address is private, loopback, link-local, multicast, reserved or a tunnel to such. Anything that is no address is. */
 export const isPrivateAddress = (address: string): boolean => {
   const plain = plainAddress(address.split('%')[0] ?? '');
-  if (isIPv4(plain)) return PRIVATE.check(plain, 'ipv4');
-  return isIPv6(plain) ? PRIVATE.check(plain, 'ipv6') : true;
+  if (isIPv4(plain)) return PRIVATE_IPV4.check(plain, 'ipv4');
+  return isIPv6(plain) ? PRIVATE_IPV6.check(plain, 'ipv6') : true;
 };
 
 /** `host:port` of a CONNECT request, with the brackets of IPv6; null when it is none. */

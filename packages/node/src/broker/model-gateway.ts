@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { AuditRecord } from '../audit/index.ts';
 import type { GatewayFailure } from '../harness/harness.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -14,7 +15,7 @@ import type { FailureMemory } from './failure-memory.ts';
 import { forwardedAnswerHeaders, forwardedRequestHeaders, runTokenOf } from './headers.ts';
 import { readLimitWindows, retryAfterMs } from './limit-headers.ts';
 import { MODEL_CALLS_PER_ENVIRONMENT, MODEL_REQUEST_BYTES } from './limits.ts';
-import type { AuditLine, LimitReport, TokenIdentity } from './model.ts';
+import type { LimitReport, TokenIdentity } from './model.ts';
 import { isModelAllowed, readModelRequest, type ModelRequest } from './model-request.ts';
 import type { PriceTable } from './prices.ts';
 import type { Provider, Providers } from './providers.ts';
@@ -32,7 +33,7 @@ export type GatewayParts = {
   readonly upstream: Upstream;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Log;
-  readonly audit: (line: AuditLine) => void;
+  readonly audit: (record: AuditRecord) => void;
   readonly onLimits: (report: LimitReport) => void;
 };
 
@@ -56,8 +57,8 @@ export const createModelGateway = (parts: GatewayParts): ModelGateway => {
     const found = token === null ? null : await parts.tokens.find(token, 'run');
     if (found?.state === 'live') return found.identity;
     const reason = token === null ? 'no token' : found?.state === 'ended' ? 'ended token' : 'unknown token';
-    const actor = found?.state === 'ended' ? `environment:${found.identity.environmentId}` : 'unknown';
-    parts.audit({ actor, action: 'model.call', subject: exchange.provider.slice(0, 64), outcome: 'denied', detail: { reason } });
+    const actor = found?.state === 'ended' ? `task:${found.identity.taskId}` : 'unknown';
+    parts.audit({ actor, action: 'model.call', subject: exchange.provider.slice(0, 64), outcome: 'refused', detail: { reason } });
     refuse(exchange, 'token', found?.state === 'ended' ? 'The run token has ended with its environment.' : 'No valid run token was given.');
     return null;
   };
@@ -113,7 +114,7 @@ const createCall = (parts: GatewayParts, { exchange, identity, abort }: CallPart
   const { environmentId, grants } = identity;
 
   const deny = (kind: RefusalKind, message: string, detail: string): null => {
-    parts.audit({ actor: `environment:${environmentId}`, action: 'model.call', subject: exchange.provider.slice(0, 64), outcome: 'denied', detail: { reason: detail } });
+    parts.audit({ actor: `task:${identity.taskId}`, action: 'model.call', subject: exchange.provider.slice(0, 64), outcome: 'refused', detail: { reason: detail } });
     refuse(exchange, kind, message);
     return null;
   };

@@ -30,15 +30,6 @@ export type TokenCounts = {
   readonly reasoningTokens: number;
 };
 
-/** One line for the audit log; `detail` holds no path, body, prompt or secret. */
-export type AuditLine = {
-  readonly actor: string;
-  readonly action: 'model.call' | 'egress.connect' | 'egress.http';
-  readonly subject: string;
-  readonly outcome: 'allowed' | 'denied' | 'failed';
-  readonly detail: Readonly<Record<string, string | number | null>>;
-};
-
 /** What a provider said about its limits in the headers of one answer. */
 export type LimitReport = {
   readonly provider: string;
