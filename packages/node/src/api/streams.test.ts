@@ -162,6 +162,17 @@ describe('event streams', () => {
     expect(Number(last)).toBeLessThan(appended);
   });
 
+  it('disconnect a reader that takes nothing of its replay', async () => {
+    await server.close();
+    await serve({ stallMs: 50 });
+    for (let n = 0; n < 30; n++) await store.append([note(null, 'x'.repeat(700_000))]);
+    const slow = connect(server.port, '127.0.0.1');
+    slow.write('GET /api/v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer viewer\r\nconnection: close\r\n\r\n');
+    await new Promise((resolve) => slow.once('readable', resolve));
+    while (streams.readers > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    slow.destroy();
+  });
+
   it('keep quiet connections awake with comments, and end with the node', async () => {
     await server.close();
     await serve({ keepAliveMs: 10 });

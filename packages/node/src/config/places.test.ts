@@ -10,7 +10,7 @@ import { installationId, removeDescriptor, writeDescriptor } from './descriptor.
 import { makeDirectories, pathsIn, resolvePaths } from './paths.ts';
 
 describe('the places of the node', () => {
-  const given = { home: '/home/me', cwd: '/work' };
+  const given = { home: '/home/me', cwd: '/somewhere' };
 
   it('are the XDG directories, unless said otherwise', () => {
     const places = (env: Record<string, string>, more: { data?: string; config?: string } = {}) => {
@@ -19,8 +19,8 @@ describe('the places of the node', () => {
     };
     expect(places({})).toEqual({ data: '/home/me/.local/share/orrery', config: '/home/me/.config/orrery', configFile: '/home/me/.config/orrery/config.yaml' });
     expect(places({ XDG_DATA_HOME: '/d', XDG_CONFIG_HOME: '/c' })).toEqual({ data: '/d/orrery', config: '/c/orrery', configFile: '/c/orrery/config.yaml' });
-    expect(places({ XDG_DATA_HOME: 'relative', ORRERY_CONFIG: 'conf', ORRERY_DATA: 'd' })).toEqual({ data: '/work/d', config: '/work/conf', configFile: '/work/conf/config.yaml' });
-    expect(places({ ORRERY_CONFIG: '/x', ORRERY_DATA: '/y' }, { config: 'my.json', data: '/z' })).toEqual({ data: '/z', config: '/work', configFile: '/work/my.json' });
+    expect(places({ XDG_DATA_HOME: 'relative', ORRERY_CONFIG: 'conf', ORRERY_DATA: 'd' })).toEqual({ data: '/somewhere/d', config: '/somewhere/conf', configFile: '/somewhere/conf/config.yaml' });
+    expect(places({ ORRERY_CONFIG: '/x', ORRERY_DATA: '/y' }, { config: 'my.json', data: '/z' })).toEqual({ data: '/z', config: '/somewhere', configFile: '/somewhere/my.json' });
   });
 });
 

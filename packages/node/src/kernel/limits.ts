@@ -63,7 +63,7 @@ export const STREAM_KEEP_ALIVE_MS = 15_000;
 /** How long a reader may take nothing while its replay waits to be written. */
 export const STREAM_STALL_MS = 30_000;
 /** Events a replay reads at once: a page is in memory for each reader that catches up. */
-export const STREAM_PAGE_EVENTS = 200;
+export const STREAM_PAGE_EVENTS = 50;
 /** How long a disconnected reader has to take what was written before the connection is cut. */
 export const STREAM_LINGER_MS = 2_000;
 /** How long open requests have to end when the server closes. */

@@ -18,6 +18,7 @@ export const startInlineWriter = async (settings: WriterSettings): Promise<Write
     return {
       seq: session.seq,
       send: async (requests) => requests.map((request) => session.run(request)),
+      lost: new Promise(() => undefined),
       close: async () => void session.run({ kind: 'close' }),
     };
   } catch (thrown) {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OrreryEvent } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -195,6 +196,24 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
     db.close();
     expect(named.size).toBeGreaterThan(10);
     expect(Object.fromEntries(made)).toEqual(Object.fromEntries(named));
+  });
+});
+
+describe('a store whose writer died', () => {
+  it('says so once, and refuses everything from then on', async () => {
+    const lost = Promise.withResolvers<string>();
+    const dying: typeof startWriter = async (settings) => {
+      const writer = await startInlineWriter(settings);
+      const gone = new OrreryError('internal', 'The writer of the store ended.');
+      return { ...writer, lost: Promise.resolve(gone), send: () => Promise.reject(gone) };
+    };
+    const directory = await mkdtemp(join(tmpdir(), 'orrery-store-'));
+    const store = await openStore({ file: join(directory, 'orrery.db'), clock, log, startWriter: dying, onLost: (error) => lost.resolve(error.message) });
+    expect(await lost.promise).toBe('The writer of the store ended.');
+    const refused = await Promise.allSettled([store.append([note(null, 'x')]), store.transaction(async () => 1)]);
+    expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await store.close();
+    await rm(directory, { recursive: true });
   });
 });
 

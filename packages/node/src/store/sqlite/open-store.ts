@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { OrreryEvent } from '@orrery/protocol';
+import type { OrreryError } from '@orrery/protocol/errors';
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { STORE_BUSY_MS } from '../../kernel/limits.ts';
@@ -41,6 +42,8 @@ export type StoreSettings = {
   readonly file: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called when the writer thread died: nothing can be stored any more, so that the node should stop (its start recovers). */
+  readonly onLost?: (error: OrreryError) => void;
   /** Default: a thread of its own. */
   readonly startWriter?: (settings: WriterSettings) => Promise<WriterPort>;
 };
@@ -58,7 +61,7 @@ const faultsNamed = <T>(query: () => T): T => {
  * `schema_newer`, `store_damaged`, `busy` or `disk_full`. A full disk later refuses what it cannot store with `disk_full`
  * and the store goes on when there is space again.
  */
-export const openStore = async ({ file, clock, log, startWriter: start = startWriter }: StoreSettings): Promise<Store> => {
+export const openStore = async ({ file, clock, log, onLost, startWriter: start = startWriter }: StoreSettings): Promise<Store> => {
   await (await open(file, 'a', 0o600)).close();
   const writer = await start({ file, busyMs: STORE_BUSY_MS, nowMs: clock.nowMs() });
   const reading = openReading({ file, busyMs: STORE_BUSY_MS });
@@ -73,6 +76,10 @@ export const openStore = async ({ file, clock, log, startWriter: start = startWr
       seq = events.at(-1)?.seq ?? seq;
       listeners.tell(events);
     },
+  });
+  void writer.lost.then((error) => {
+    log.error('store.writer.lost');
+    onLost?.(error);
   });
   log.info('store.opened', { seq });
   return {

@@ -9,6 +9,8 @@ export type WriterPort = {
   readonly seq: number;
   /** Sends requests that run in order and answers their results. Rejects only when the writer is gone. */
   send(requests: readonly Request[]): Promise<readonly Result[]>;
+  /** Resolves when the writer ended although nobody closed it; never otherwise. */
+  readonly lost: Promise<OrreryError>;
   /** Closes the database and ends the thread. */
   close(): Promise<void>;
 };
@@ -25,12 +27,15 @@ export const startWriter = async (settings: WriterSettings): Promise<WriterPort>
   const waiting = new Map<number, PromiseWithResolvers<readonly Result[]>>();
   const opened = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<void>();
+  const unasked = Promise.withResolvers<OrreryError>();
+  let closing = false;
   let lost: OrreryError | null = null;
   let lastId = 0;
 
   const lose = (cause: unknown): void => {
     lost ??= gone(cause);
     opened.reject(lost);
+    if (!closing) unasked.resolve(lost);
     for (const one of waiting.values()) one.reject(lost);
     waiting.clear();
     ended.resolve();
@@ -56,8 +61,9 @@ export const startWriter = async (settings: WriterSettings): Promise<WriterPort>
   };
   const seq = await opened.promise;
   const close = async (): Promise<void> => {
+    closing = true;
     if (lost === null) await send([{ kind: 'close' }]);
     await ended.promise;
   };
-  return { seq, send, close };
+  return { seq, send, close, lost: unasked.promise };
 };
