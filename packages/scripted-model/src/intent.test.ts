@@ -27,7 +27,14 @@ const SHELL_ONLY = [tool('shell', { command: { type: 'array' } })];
 describe('write', () => {
   const intent = { path: 'a/b.txt', content: "it's\ntwo\n" };
   it.each([
-    ['claude', CLAUDE, [{ tool: 'Write', input: { file_path: 'a/b.txt', content: intent.content } }]],
+    [
+      'claude, which wants to have read the file',
+      CLAUDE,
+      [
+        { tool: 'Read', input: { file_path: 'a/b.txt' } },
+        { tool: 'Write', input: { file_path: 'a/b.txt', content: intent.content } },
+      ],
+    ],
     ['pi', PI, [{ tool: 'write', input: { path: 'a/b.txt', content: intent.content } }]],
     ['codex', CODEX, [{ tool: 'apply_patch', raw: "*** Begin Patch\n*** Add File: a/b.txt\n+it's\n+two\n*** End Patch\n" }]],
     [
@@ -38,6 +45,12 @@ describe('write', () => {
   ])('is said in the tools of %s', (_, tools, calls) => {
     expect(callsToWrite(tools, intent)).toEqual(calls);
   });
+});
+
+it('a file said to be fresh is written without being read', () => {
+  expect(callsToWrite(CLAUDE, { path: 'a', content: 'b', fresh: true })).toEqual([
+    { tool: 'Write', input: { file_path: 'a', content: 'b' } },
+  ]);
 });
 
 describe('edit', () => {

@@ -28,16 +28,16 @@ const SHELLS = [
   'run_commands',
 ];
 
-/** The calls that write a whole file. @throws NoSuchTool */
+/**
+ * The calls that write a whole file. Claude Code refuses to write over a file that the conversation has not read, so
+ * where it offers Read that comes first, unless the file is said to be fresh. @throws NoSuchTool
+ */
 export function callsToWrite(tools: readonly ToolOffer[], intent: WriteIntent): ToolStep[] {
   const writer = find(tools, WRITERS);
   if (writer !== undefined) {
-    return [
-      {
-        tool: writer.name,
-        input: { [pathKey(writer)]: intent.path, [key(writer, ['content', 'file_text', 'new_text', 'text'])]: intent.content },
-      },
-    ];
+    const reading = writer.name === 'Write' && intent.fresh !== true ? readingFirst(tools, intent.path) : [];
+    const contentKey = key(writer, ['content', 'file_text', 'new_text', 'text']);
+    return [...reading, { tool: writer.name, input: { [pathKey(writer)]: intent.path, [contentKey]: intent.content } }];
   }
   const patch = find(tools, ['apply_patch']);
   if (patch !== undefined)
@@ -56,8 +56,7 @@ export function callsToWrite(tools: readonly ToolOffer[], intent: WriteIntent): 
 export function callsToEdit(tools: readonly ToolOffer[], intent: EditIntent): ToolStep[] {
   const editor = find(tools, EDITORS);
   if (editor !== undefined) {
-    const reader = editor.name === 'Edit' ? find(tools, ['Read']) : undefined;
-    const read = reader === undefined ? [] : [{ tool: reader.name, input: { [pathKey(reader)]: intent.path } }];
+    const read = editor.name === 'Edit' ? readingFirst(tools, intent.path) : [];
     return [...read, { tool: editor.name, input: editInput(editor, intent) }];
   }
   const patch = find(tools, ['apply_patch']);
@@ -81,6 +80,11 @@ export function callsToRun(tools: readonly ToolOffer[], command: string): ToolSt
   const asArray = asObject(shell.properties[name])['type'] === 'array';
   const described = 'description' in shell.properties ? { description: 'scripted command' } : {};
   return [{ tool: shell.name, input: { [name]: asArray ? ['bash', '-lc', command] : command, ...described } }];
+}
+
+function readingFirst(tools: readonly ToolOffer[], path: string): ToolStep[] {
+  const reader = find(tools, ['Read']);
+  return reader === undefined ? [] : [{ tool: reader.name, input: { [pathKey(reader)]: path } }];
 }
 
 function editInput(editor: ToolOffer, intent: EditIntent): JsonObject {

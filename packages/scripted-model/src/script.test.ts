@@ -28,7 +28,7 @@ describe('a script', () => {
     [[{ match: '(' }], 'script[0]: `match` must be a regular expression as a string.'],
     [[{ times: 0 }], 'script[0]: `times` must be "forever" or a whole number from 1.'],
     [[{ bytes: 1e12 }], 'script[0]: `bytes` must be a whole number from 1 to 67108864.'],
-    [[{ write: { path: 'a' } }], 'script[0]: `write` must be {path, content} or a list of them.'],
+    [[{ write: { path: 'a' } }], 'script[0]: `write` must be {path, content, fresh} or a list of them.'],
     [
       [{ edit: { path: 'a', old: '', new: 'b' } }],
       'script[0]: `edit` must be {path, old, new} or a list of them, `old` not empty.',

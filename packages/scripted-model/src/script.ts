@@ -12,8 +12,8 @@ export class ScriptError extends Error {
   override readonly name = 'ScriptError';
 }
 
-/** Whole file to be written, by whatever tool the program offers for it. */
-export type WriteIntent = { readonly path: string; readonly content: string };
+/** Whole file to be written, by whatever tool the program offers for it; `fresh` says that it does not exist yet. */
+export type WriteIntent = { readonly path: string; readonly content: string; readonly fresh?: boolean };
 /** Lines to be replaced; `old` and `new` are whole lines, since some programs patch by lines. */
 export type EditIntent = { readonly path: string; readonly old: string; readonly new: string };
 /** One named call of one tool; `raw` is the text of a tool that takes no JSON. */
@@ -86,7 +86,11 @@ const isError = (value: unknown): boolean =>
     (value['headers'] === undefined || isStrings(value['headers'])));
 const isStatus = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 400 && (value as number) <= 599;
 const isWrite = (value: unknown): boolean =>
-  isObject(value) && onlyHas(value, ['path', 'content']) && isText(value['path']) && isText(value['content']);
+  isObject(value) &&
+  onlyHas(value, ['path', 'content', 'fresh']) &&
+  isText(value['path']) &&
+  isText(value['content']) &&
+  (value['fresh'] === undefined || isFlag(value['fresh']));
 const isEdit = (value: unknown): boolean =>
   isObject(value) &&
   onlyHas(value, ['path', 'old', 'new']) &&
@@ -125,7 +129,7 @@ const FIELDS: Readonly<Record<keyof Step, Rule>> = {
     expected: 'a list of {tool, input} or {tool, raw}',
     holds: (value) => Array.isArray(value) && value.length > 0 && value.every(isTool),
   },
-  write: { expected: '{path, content} or a list of them', holds: oneOrMore(isWrite) },
+  write: { expected: '{path, content, fresh} or a list of them', holds: oneOrMore(isWrite) },
   edit: { expected: '{path, old, new} or a list of them, `old` not empty', holds: oneOrMore(isEdit) },
   shell: TEXT,
   hello: TEXT,

@@ -172,6 +172,7 @@ describe('the request', () => {
       [400, 'request body: content-encoding `lzw` is not known. Use gzip, deflate, br or zstd.'],
       [400, 'scripted model: the body of a model call must be a JSON object'],
     ]);
+    expect(server.calls()).toBe(3);
   });
 
   it('to another path is a 404, a tunnel is refused, and all of it is logged', async () => {

@@ -105,11 +105,14 @@ export async function start(options: ScriptedModelOptions = {}): Promise<Scripte
 
 async function serve(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
   request.socket.setNoDelay(true);
-  const raw = await readBody(request);
-  const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+  const raw = await readBody(request).catch((error: unknown) => {
+    context.log.add(recordOf(request, Buffer.alloc(0), context.now()));
+    throw error;
+  });
+  const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
   const control = controlAnswer(context.controls, {
     path,
-    query: new URL(request.url ?? '/', 'http://localhost').searchParams,
+    query,
     body: () => JSON.parse(raw.toString('utf8')),
   });
   if (control !== undefined) return sendJson(response, control.status, control.body);

@@ -195,6 +195,12 @@ describe.skipIf(installed.length === 0)('one script, one server, every program a
     const steps = [
       { write: { path: 'sub/new.txt', content: 'written\n' } },
       { edit: { path: 'sub/new.txt', old: 'written', new: 'edited' }, shell: 'printf ran > ran.txt' },
+      {
+        write: [
+          { path: 'sub/new.txt', content: 'written over\n' },
+          { path: 'more.txt', content: 'more\n', fresh: true },
+        ],
+      },
       { text: 'Done.' },
     ];
     await using server = await closingServer({
@@ -204,10 +210,14 @@ describe.skipIf(installed.length === 0)('one script, one server, every program a
       installed.map(async (name) => {
         using place = disposable(server.url);
         const turn = await runTurn(PROGRAMS[name], place, { prompt: `[demo] for ${name} MARKER-${name}`, limitMs: LIMIT_MS });
-        return [name, turn.exitCode, ...['sub/new.txt', 'ran.txt'].map((file) => readFileSync(join(place.work, file), 'utf8'))];
+        return [
+          name,
+          turn.exitCode,
+          ...['sub/new.txt', 'ran.txt', 'more.txt'].map((file) => readFileSync(join(place.work, file), 'utf8')),
+        ];
       }),
     );
-    expect(ended).toEqual(installed.map((name) => [name, 0, 'edited\n', 'ran']));
+    expect(ended).toEqual(installed.map((name) => [name, 0, 'written over\n', 'ran', 'more\n']));
     expect(server.promptCounts()).toEqual(Object.fromEntries(installed.map((name) => [`MARKER-${name}`, 1])));
   });
 });

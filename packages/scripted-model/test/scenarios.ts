@@ -17,7 +17,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'turn-with-tools': {
     prompts: ['Write hello.txt. MARKER-first', 'Go on, it failed. MARKER-second'],
     script: [
-      { thinking: 'The file is missing.', text: 'I write the file.', write: { path: 'hello.txt', content: 'hello\n' } },
+      {
+        thinking: 'The file is missing.',
+        text: 'I write the file.',
+        write: { path: 'hello.txt', content: 'hello\n', fresh: true },
+      },
       { edit: { path: 'old.txt', old: 'two', new: 'TWO' } },
       { shell: 'cat old.txt; exit 3' },
       { text: 'Done.', usage: { input: 200, output: 30, cached: 50 } },
