@@ -48,7 +48,7 @@ export const RINGS: readonly (readonly string[])[] = [
   ],
   ['run'],
   ['api', 'mcp', 'a2a', 'acp'],
-  ['main.ts', 'boot.ts', 'commands'],
+  ['main.ts', 'boot.ts', 'boot', 'commands'],
 ];
 
 /** Slices that others of their ring may import: they import no slice themselves. */

@@ -57,7 +57,7 @@ export const STAGES: readonly Stage[] = [
     command: 'sh',
     args: ['native/test.sh'],
     needs: ['compiler'],
-    limitMs: 6 * MINUTE,
+    limitMs: 10 * MINUTE,
     absent: (root) => (existsSync(join(root, 'native', 'test.sh')) ? undefined : 'there is no native/test.sh'),
   }),
   suite({
