@@ -148,6 +148,7 @@ void cgroups_open_members(const struct cgroups *cgroups, int fds[MAX_CGROUPS]) {
 		if (i >= cgroups->count) continue;
 		snprintf(path, sizeof path, "%s/cgroup.procs", cgroups->paths[i]);
 		fds[i] = open(path, O_WRONLY | O_CLOEXEC);
+		if (fds[i] < 0) fds[i] = open("/dev/full", O_WRONLY | O_CLOEXEC); // joining fails, and with it the group, not silently
 	}
 }
 

@@ -204,7 +204,7 @@ void confine_inside(const struct spec *spec, struct facts *facts) {
 		// Slave: what the host unmounts goes here too, nothing from here goes out.
 		bool own = mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 		if (!own) note(facts, "mount propagation");
-		if (own && spec->processes) {
+		if (own) {
 			facts->world_readonly = make_world_readonly(spec);
 			if (!facts->world_readonly) note(facts, "read-only world");
 		}

@@ -76,6 +76,17 @@ static void close_program_side(struct inner_ends *ends) {
 	close_one(&ends->status);
 }
 
+static void close_keeper_side(struct keeper *k) {
+	if (k->stdin_fd == k->terminal) k->stdin_fd = -1;
+	if (k->terminal >= 0) k->spools[STREAM_STDOUT].source = -1;
+	close_one(&k->stdin_fd);
+	close_one(&k->terminal);
+	for (int i = 0; i < STREAM_COUNT; i++) close_one(&k->spools[i].source);
+	close_one(&k->gate);
+	close_one(&k->status);
+	close_one(&k->front.listener);
+}
+
 // Clones the inner process into the namespaces of `flags`; false when that cannot be.
 static bool clone_inner(struct keeper *k, char **env, struct inner_ends *ends, int flags, struct facts facts) {
 	int control[2];
@@ -211,6 +222,14 @@ bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *re
 	cgroups_open_members(&k->cgroups, ends.cgroup_procs);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	bool prepared = prepare(k, env, &ends, reason, reason_size);
+	if (!prepared && k->cgroups.count && strncmp(reason, "setup:cgroup", 12) == 0) {
+		// The group could be made but not joined (a delegation that ends here): the keeper watches these limits itself.
+		end_inner(k);
+		cgroups_remove(&k->cgroups);
+		close_keeper_side(k);
+		close_program_side(&ends);
+		prepared = prepare(k, env, &ends, reason, reason_size);
+	}
 	// After the clone: a process that cannot be looked into could not write its children's user maps.
 	prctl(PR_SET_DUMPABLE, 0);
 	close_program_side(&ends);

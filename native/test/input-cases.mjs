@@ -23,7 +23,7 @@ describe('input', { concurrency: 3 }, () => {
 
   it('carries 16 MiB to the byte past a slow reader, and refuses more than 32 MiB waiting', async () => {
     const bytes = Buffer.alloc(16 << 20, 'abcdefg')
-    const run = await running('sh', ['-c', 'sleep 0.3; md5sum'], stream)
+    const run = await running('sh', ['-c', 'sleep 1.5; md5sum'], stream)
     const first = run.v.input('one', bytes)
     const second = run.v.input('two', bytes)
     await assert.rejects(run.v.input('three', 'x'), { code: 'busy' })

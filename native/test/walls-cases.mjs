@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { asRoot, binary, finished, folder, k, launch, own, root, running, shell, sleep, uid } from './bench-run.mjs'
 
@@ -110,6 +111,7 @@ describe('the front', { concurrency: 3 }, () => {
     it(`passes bytes both ways with half-close, ${place}`, async () => {
       const deep = `${mkdtempSync(`${root}/front-`)}/${'long-name-'.repeat(12)}`
       mkdirSync(deep, { recursive: true })
+      chmodSync(dirname(deep), 0o755)
       let seen = 0
       await listening(createServer({ allowHalfOpen: true }, (c) => c.on('data', (d) => (seen += d.length)).on('end', () => c.end(`got ${seen} `.padEnd(300_000, '.')))), `/proc/self/fd/${await import('node:fs').then((fs) => fs.openSync(deep, 'r'))}/node.sock`)
       chmodSync(`${deep}/node.sock`, 0o777)
