@@ -32,12 +32,23 @@ export type Processes = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const entryOfNode = (): string => createRequire(import.meta.url).resolve('@orrery/node/main');
+/** Where the node's program is: beside the command line, found as any package is. */
+const entryOfNode = (): string => {
+  try {
+    return createRequire(import.meta.url).resolve('@orrery/node/main');
+  } catch (thrown) {
+    throw new OrreryError('unsupported', "The node's program is not installed here.", {
+      rule: 'The command line starts it as a process of its own.',
+      fix: 'npm install @orrery/node',
+      cause: thrown,
+    });
+  }
+};
 
-/** The processes of this machine. */
-export const createProcesses = (env: Environment): Processes => ({
-  startNode: (options) => startNode(env, options),
-  callNode: (call) => callNode(env, call),
+/** The processes of this machine. `entry` finds the node's program. */
+export const createProcesses = (env: Environment, entry: () => string = entryOfNode): Processes => ({
+  startNode: (options) => startNode({ env, entry }, options),
+  callNode: (call) => callNode({ env, entry }, call),
   page: (command, text) => page(env, command, text),
   isAlive: (pid) => {
     try {
@@ -49,23 +60,24 @@ export const createProcesses = (env: Environment): Processes => ({
   },
 });
 
-const startNode: (
-  env: Environment,
-  options: Parameters<Processes['startNode']>[0],
-) => ReturnType<Processes['startNode']> = async (env, { args, logFile }) => {
+type Program = { readonly env: Environment; readonly entry: () => string };
+type Starting = Parameters<Processes['startNode']>[0];
+
+const startNode = async ({ env, entry }: Program, { args, logFile }: Starting): ReturnType<Processes['startNode']> => {
   if (logFile !== null) mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
   const log = logFile === null ? 'inherit' : openSync(logFile, 'w', 0o600);
   // A foreground node is not in the terminal's process group: Ctrl-C reaches it once, through this process.
-  const child = spawn(process.execPath, [entryOfNode(), 'up', ...args], { env, detached: true, stdio: ['ignore', 'pipe', log] });
+  const child = spawn(process.execPath, [entry(), 'up', ...args], { env, detached: true, stdio: ['ignore', 'pipe', log] });
   if (typeof log === 'number') closeSync(log);
   const ended = endOf(child);
   const ready = new Promise<string>((resolve, reject) => {
-    linesOf(child, (line) => {
+    const read = linesOf(child, (line) => {
       if (typeof line['url'] === 'string') resolve(line['url']);
       if (isErrorLine(line)) reject(fromErrorBody(line.error));
     });
-    ended.then(
-      (code) => reject(neverReady(code, logFile)),
+    // What it wrote last may arrive after its end: that is read before anything is concluded.
+    Promise.all([ended, read]).then(
+      ([code]) => reject(neverReady(code, logFile)),
       (thrown: unknown) => reject(thrown),
     );
   });
@@ -83,8 +95,8 @@ const neverReady = (code: number, logFile: string | null): OrreryError =>
     ...(logFile === null ? {} : { fix: `cat ${logFile}` }),
   });
 
-const callNode = async (env: Environment, { args, input, onLine }: NodeCall): Promise<NodeLine> => {
-  const child = spawn(process.execPath, [entryOfNode(), ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+const callNode = async ({ env, entry }: Program, { args, input, onLine }: NodeCall): Promise<NodeLine> => {
+  const child = spawn(process.execPath, [entry(), ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input ?? '');
   let last: NodeLine | null = null;

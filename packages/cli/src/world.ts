@@ -47,9 +47,11 @@ export const systemWorld = (): World => ({
     const terminate = (): void => listener('SIGTERM');
     process.on('SIGINT', interrupt);
     process.on('SIGTERM', terminate);
+    process.on('SIGHUP', terminate);
     return () => {
       process.off('SIGINT', interrupt);
       process.off('SIGTERM', terminate);
+      process.off('SIGHUP', terminate);
     };
   },
   processes: createProcesses(process.env),

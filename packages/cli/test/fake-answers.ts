@@ -8,7 +8,7 @@ import {
   type Project,
   type Task,
 } from '@orrery/protocol';
-import { backends, doctorLines, harnesses } from './fake-facts.ts';
+import { backends, doctorLines, harnesses, patch, stages } from './fake-facts.ts';
 import { ago, idOf, type FakeState } from './fake-state.ts';
 import { playTask, textOf, type Play } from './fake-task.ts';
 
@@ -109,39 +109,6 @@ const tasksOf = ({ query }: Call, state: FakeState): Task[] =>
     .toSorted((left, right) => (left.id < right.id ? 1 : -1))
     .slice(0, Number(query['limit']));
 
-const stages = [
-  {
-    name: 'prepare',
-    round: 1,
-    state: 'passed',
-    exitCode: null,
-    note: null,
-    output: null,
-    startedAt: ago(60_000),
-    endedAt: ago(59_600),
-  },
-  {
-    name: 'drive',
-    round: 1,
-    state: 'passed',
-    exitCode: 0,
-    note: null,
-    output: null,
-    startedAt: ago(59_000),
-    endedAt: ago(47_000),
-  },
-  {
-    name: 'validate',
-    round: 1,
-    state: 'failed',
-    exitCode: 1,
-    note: null,
-    output: 'not ok\n',
-    startedAt: ago(47_000),
-    endedAt: ago(46_000),
-  },
-];
-
 const attemptsOf = (task: Task): unknown[] =>
   task.attempts === 0
     ? []
@@ -162,8 +129,6 @@ const attemptsOf = (task: Task): unknown[] =>
           endedAt: ago(40_000),
         },
       ];
-
-const patch = 'diff --git a/roman.sh b/roman.sh\n--- a/roman.sh\n+++ b/roman.sh\n@@ -1 +1,2 @@\n-old\n+new\n+more\n';
 
 const diffOf = (task: Task): unknown => ({
   taskId: task.id,

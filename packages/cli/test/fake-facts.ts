@@ -1,3 +1,4 @@
+import { ago } from './fake-state.ts';
 import type { BackendView, DoctorReport, HarnessView } from '@orrery/protocol';
 
 export const backends: BackendView[] = [
@@ -67,4 +68,39 @@ export const doctorLines: DoctorReport['lines'] = [
   { area: 'store', state: 'ok', message: 'whole', fix: null },
   { area: 'disk', state: 'warning', message: '4 GiB left', fix: 'Free some space.' },
   { area: 'sandbox', state: 'problem', message: 'no user namespaces', fix: 'sysctl kernel.unprivileged_userns_clone=1' },
+];
+
+export const patch = 'diff --git a/roman.sh b/roman.sh\n--- a/roman.sh\n+++ b/roman.sh\n@@ -1 +1,2 @@\n-old\n+new\n+more\n';
+
+export const stages = [
+  {
+    name: 'prepare',
+    round: 1,
+    state: 'passed',
+    exitCode: null,
+    note: null,
+    output: null,
+    startedAt: ago(60_000),
+    endedAt: ago(59_600),
+  },
+  {
+    name: 'drive',
+    round: 1,
+    state: 'passed',
+    exitCode: 0,
+    note: null,
+    output: null,
+    startedAt: ago(59_000),
+    endedAt: ago(47_000),
+  },
+  {
+    name: 'validate',
+    round: 1,
+    state: 'failed',
+    exitCode: 1,
+    note: null,
+    output: 'not ok\n',
+    startedAt: ago(47_000),
+    endedAt: ago(46_000),
+  },
 ];
