@@ -1,7 +1,16 @@
 // Glossary. A backend is a kind of place to run things; an environment is one open place (one checkout, hooks and agent
 // alike); a handle is one running program of it. Contract: execution.
 
-import type { GuaranteeReport, InputState, KeeperGuarantee, KeeperIdentity, LimitName, OutputChunk, OutputStream, PathAccess } from '../keeper/types.ts';
+import type {
+  GuaranteeReport,
+  InputState,
+  KeeperGuarantee,
+  KeeperIdentity,
+  LimitName,
+  OutputChunk,
+  OutputStream,
+  PathAccess,
+} from '../keeper/types.ts';
 
 /** One path an environment or a program of it may touch. */
 export type PathGrant = {
@@ -16,7 +25,11 @@ export type PathGrant = {
 };
 
 /** TCP ports inside the environment and hosts behind the egress proxy (`host`, `*.host`, optional `:port`). */
-export type PortGrant = { readonly connect: readonly number[]; readonly bind: readonly number[]; readonly egress: readonly string[] };
+export type PortGrant = {
+  readonly connect: readonly number[];
+  readonly bind: readonly number[];
+  readonly egress: readonly string[];
+};
 
 /** Bounds of one program. */
 export type Limits = {

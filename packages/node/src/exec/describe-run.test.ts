@@ -4,7 +4,10 @@ import { describeKeeperSpec } from './describe-run.ts';
 import { renderLocal } from './local/render.ts';
 import { renderSandbox } from './sandbox/render.ts';
 
-const run = sampleRun({ args: ['-c', "echo it's s3cret-value"], env: { API_TOKEN: 's3cret-value', HTTP_PROXY: 'http://egress:tok@127.0.0.1:7777', ODD: 'odd value' } });
+const run = sampleRun({
+  args: ['-c', "echo it's s3cret-value"],
+  env: { API_TOKEN: 's3cret-value', HTTP_PROXY: 'http://egress:tok@127.0.0.1:7777', ODD: 'odd value' },
+});
 const said = { backend: 'local', notice: 'confines nothing', label: 'agent', secretNames: ['ODD'] };
 
 describe('what would run, for people', () => {
@@ -39,8 +42,14 @@ describe('what would run, for people', () => {
   });
 
   it('a confined run names each rule', () => {
-    const text = describeKeeperSpec(renderSandbox(sampleRender(), { toolPaths: [], unixSockets: false }), { ...said, backend: 'sandbox', notice: null });
-    expect(text.split('\n').filter((line) => /^(backend|network|processes|sockets)|\/w|\/usr/.test(line) && !line.startsWith('env'))).toEqual([
+    const text = describeKeeperSpec(renderSandbox(sampleRender(), { toolPaths: [], unixSockets: false }), {
+      ...said,
+      backend: 'sandbox',
+      notice: null,
+    });
+    expect(
+      text.split('\n').filter((line) => /^(backend|network|processes|sockets)|\/w|\/usr/.test(line) && !line.startsWith('env')),
+    ).toEqual([
       'backend    sandbox',
       'cwd        /w/checkout',
       'file       rox /usr',

@@ -15,7 +15,8 @@ const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 const quote = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 const confinementLines = (confinement: Confinement | null): string[] => {
-  if (confinement === null) return ['files      everything this user may', 'network    everything this machine may', 'processes  visible and reachable'];
+  if (confinement === null)
+    return ['files      everything this user may', 'network    everything this machine may', 'processes  visible and reachable'];
   return [
     ...confinement.files.map(({ path, access }) => `file       ${access.padEnd(3)} ${quote(path)}`),
     ...confinement.readOnly.map((path) => `read-only  ${quote(path)}`),

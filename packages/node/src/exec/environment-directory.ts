@@ -7,12 +7,18 @@ import { z } from 'zod';
 import { writeDurably } from '../kernel/durable-file.ts';
 import { PROVIDED_FILE_BYTES } from './limits.ts';
 
-const recordSchema = z.object({ version: z.literal(1), id: z.string(), taskId: z.string(), frontPort: z.int().min(1).max(65535) });
+const recordSchema = z.object({
+  version: z.literal(1),
+  id: z.string(),
+  taskId: z.string(),
+  frontPort: z.int().min(1).max(65535),
+});
 
 /** What must be known of an environment after a restart beside its spec. No secrets. */
 export type EnvironmentRecord = z.output<typeof recordSchema>;
 
-const errno = (thrown: unknown): string | null => (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null);
+const errno = (thrown: unknown): string | null =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
 
 const orMissing = async <T>(work: Promise<T>): Promise<T | null> => {
   try {
@@ -26,7 +32,9 @@ const orMissing = async <T>(work: Promise<T>): Promise<T | null> => {
 /** An id as one name of a directory; anything else is refused, since ids become paths. */
 export const checkName = (what: string, name: string): string => {
   if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/.test(name)) return name;
-  throw new OrreryError('invalid_input', `${what} "${name}" is not a name.`, { rule: 'One to 128 of A–Z a–z 0–9 . _ : - and a letter or digit first.' });
+  throw new OrreryError('invalid_input', `${what} "${name}" is not a name.`, {
+    rule: 'One to 128 of A–Z a–z 0–9 . _ : - and a letter or digit first.',
+  });
 };
 
 /** The paths and files of one environment. */
@@ -69,14 +77,19 @@ export const environmentDirectory = (parent: string, id: string): EnvironmentDir
     read,
     create: async (record) => {
       if ((await runs()).length > 0) {
-        throw new OrreryError('conflict', `The environment ${id} is open already.`, { rule: 'An environment is opened once.', fix: 'Reopen it to find its programs again.' });
+        throw new OrreryError('conflict', `The environment ${id} is open already.`, {
+          rule: 'An environment is opened once.',
+          fix: 'Reopen it to find its programs again.',
+        });
       }
       for (const made of [path, provided, runsPath]) await mkdir(made, { recursive: true, mode: 0o700 });
       await writeDurably(recordPath, `${JSON.stringify(record)}\n`);
     },
     provide: async (name, content) => {
       if (content.length > PROVIDED_FILE_BYTES) {
-        throw new OrreryError('input_too_large', `A file of ${content.length} bytes is too large to be carried in.`, { rule: `At most ${PROVIDED_FILE_BYTES} bytes.` });
+        throw new OrreryError('input_too_large', `A file of ${content.length} bytes is too large to be carried in.`, {
+          rule: `At most ${PROVIDED_FILE_BYTES} bytes.`,
+        });
       }
       const file = join(provided, checkName('The file', name));
       await writeDurably(file, content);

@@ -21,7 +21,8 @@ export type Fence = {
   readonly except: string;
 };
 
-const isWithin = (path: string, directory: string): boolean => path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
+const isWithin = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 
 const union = (a: PathAccess, b: PathAccess): PathAccess => {
   const letters = `${a}${b}`;
@@ -32,7 +33,9 @@ const absolutePath = (grant: PathGrant, home: string): string => {
   const path = grant.scope === 'home' ? join(home, grant.path) : normalize(grant.path);
   const inPlace = grant.scope === 'home' ? isWithin(path, normalize(home)) : path.startsWith('/');
   if (inPlace) return path.length > 1 ? path.replace(/\/+$/, '') : path;
-  throw new OrreryError('path_refused', `The grant ${grant.path} is not a path that can be granted.`, { rule: 'A grant is absolute, or below the home of the environment.' });
+  throw new OrreryError('path_refused', `The grant ${grant.path} is not a path that can be granted.`, {
+    rule: 'A grant is absolute, or below the home of the environment.',
+  });
 };
 
 const checkFence = (path: string, fence: Fence, disk: Disk): void => {
@@ -50,13 +53,20 @@ const checkFence = (path: string, fence: Fence, disk: Disk): void => {
  * The rules for `grants`, in order, one for each path with the union of what was granted. A required path that is not
  * there is `not_found`; an optional one is left out. A path around the node's own directories is `path_refused`.
  */
-export const resolveGrants = (grants: readonly PathGrant[], { home, fence, disk }: { readonly home: string; readonly fence: Fence; readonly disk: Disk }): PathRule[] => {
+export const resolveGrants = (
+  grants: readonly PathGrant[],
+  { home, fence, disk }: { readonly home: string; readonly fence: Fence; readonly disk: Disk },
+): PathRule[] => {
   const rules = new Map<string, PathAccess>();
   for (const grant of grants) {
     const path = absolutePath(grant, home);
     if (!disk.exists(path)) {
       if (!grant.required) continue;
-      throw new OrreryError('not_found', `A path the program needs is not there: ${path}.`, { rule: 'A required grant must exist.', fix: 'Make it, or take it out of the grants.', details: { path } });
+      throw new OrreryError('not_found', `A path the program needs is not there: ${path}.`, {
+        rule: 'A required grant must exist.',
+        fix: 'Make it, or take it out of the grants.',
+        details: { path },
+      });
     }
     checkFence(path, fence, disk);
     const before = rules.get(path);
@@ -66,5 +76,13 @@ export const resolveGrants = (grants: readonly PathGrant[], { home, fence, disk 
 };
 
 /** Grants of the places every environment has: its checkout, its home and its temporary directory. */
-export const ownGrants = ({ workdir, home, scratchpad }: { readonly workdir: string; readonly home: string; readonly scratchpad: string }): PathGrant[] =>
+export const ownGrants = ({
+  workdir,
+  home,
+  scratchpad,
+}: {
+  readonly workdir: string;
+  readonly home: string;
+  readonly scratchpad: string;
+}): PathGrant[] =>
   [workdir, home, scratchpad].map((path) => ({ path, access: 'rwx', scope: 'absolute', provenance: 'orrery', required: true }));

@@ -113,7 +113,8 @@ export const createKeeperBackend = (kind: KeeperBackendKind, parts: KeeperBacken
       render: (run) => kind.render({ environment: spec, run, machine, disk, fence, front }),
     });
   };
-  const preflight = async (required: readonly KeeperGuarantee[]): Promise<void> => checkGuarantees(kind.name, await guarantees(), required);
+  const preflight = async (required: readonly KeeperGuarantee[]): Promise<void> =>
+    checkGuarantees(kind.name, await guarantees(), required);
   return {
     name: kind.name,
     exposure: { kind: 'loopback' },
@@ -130,7 +131,9 @@ export const createKeeperBackend = (kind: KeeperBackendKind, parts: KeeperBacken
     reopen: async (spec) => {
       const record = await environmentDirectory(parent, spec.id).read();
       if (record !== null) return view(spec, record.frontPort);
-      throw new OrreryError('not_found', `The environment ${spec.id} was never opened by ${kind.name}, or it was closed.`, { fix: 'Open a new one.' });
+      throw new OrreryError('not_found', `The environment ${spec.id} was never opened by ${kind.name}, or it was closed.`, {
+        fix: 'Open a new one.',
+      });
     },
     reclaim: (live) => reclaim(parent, keeper, live),
   };

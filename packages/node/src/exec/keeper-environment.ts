@@ -59,11 +59,15 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
   const { backend, notice, spec, directory, keeper, render, frontPort } = parts;
   let closed = false;
   const start = async (run: RunSpec): Promise<Handle> => {
-    if (closed) throw new OrreryError('stale', `The environment ${spec.id} is closed.`, { rule: 'Nothing is started in a closed environment.' });
+    if (closed)
+      throw new OrreryError('stale', `The environment ${spec.id} is closed.`, {
+        rule: 'Nothing is started in a closed environment.',
+      });
     const connection = await keeper.launch(directory.runDir(run.runId), render(run));
     return liveHandle(run.runId, connection, keeper);
   };
-  const describe = (run: RunSpec): string => describeKeeperSpec(render(run), { backend, notice, label: run.label, secretNames: run.secretNames ?? [] });
+  const describe = (run: RunSpec): string =>
+    describeKeeperSpec(render(run), { backend, notice, label: run.label, secretNames: run.secretNames ?? [] });
   return {
     id: spec.id,
     backend,

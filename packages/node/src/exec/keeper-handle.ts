@@ -44,14 +44,20 @@ export const liveHandle = (runId: string, connection: KeeperConnection, keeper: 
   detach: connection.close,
 });
 
-const ended = (): Promise<never> => Promise.reject(new OrreryError('conflict', 'The program has ended.', { rule: 'Input goes to programs that run.' }));
+const ended = (): Promise<never> =>
+  Promise.reject(new OrreryError('conflict', 'The program has ended.', { rule: 'Input goes to programs that run.' }));
 
 /** What a dead keeper left: its output and how it ended can be read, everything else is over. */
-export type DeadRun = { readonly runId: string; readonly dir: string; readonly remains: KeeperRemains & { readonly identity: KeeperIdentity } };
+export type DeadRun = {
+  readonly runId: string;
+  readonly dir: string;
+  readonly remains: KeeperRemains & { readonly identity: KeeperIdentity };
+};
 
 /** The handle of a program whose keeper is gone. `wait` rejects with `keeper_lost` when it left no exit record. */
 export const deadHandle = ({ runId, dir, remains }: DeadRun, keeper: KeeperClient): Handle => {
-  const end = (): Promise<RunEnd> => (remains.exit === null ? Promise.reject(keeperLost('it left no record of an end')) : Promise.resolve(toRunEnd(remains.exit)));
+  const end = (): Promise<RunEnd> =>
+    remains.exit === null ? Promise.reject(keeperLost('it left no record of an end')) : Promise.resolve(toRunEnd(remains.exit));
   return {
     id: runId,
     identity: remains.identity,

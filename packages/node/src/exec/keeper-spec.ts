@@ -19,7 +19,8 @@ export type RenderInput = {
   readonly front: FrontSettings & { readonly port: number };
 };
 
-const least = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b));
+const least = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
 /** The narrower of both, limit by limit. */
 export const keeperLimits = (environment: Limits, run: Limits): KeeperLimits => ({
@@ -33,7 +34,10 @@ export const keeperLimits = (environment: Limits, run: Limits): KeeperLimits => 
 });
 
 /** The spec of one run; `confinement` is the backend's part. */
-export const renderKeeperSpec = ({ environment, run, machine, front }: RenderInput, confinement: Confinement | null): KeeperSpec => ({
+export const renderKeeperSpec = (
+  { environment, run, machine, front }: RenderInput,
+  confinement: Confinement | null,
+): KeeperSpec => ({
   command: run.command,
   args: run.args,
   cwd: run.cwd,

@@ -31,4 +31,6 @@ export const leakForms = (secret: string): readonly LeakForm[] => {
 };
 
 /** The shapes of `secret` that are in `text`. */
-export const formsIn = (text: string, forms: readonly LeakForm[]): string[] => [...new Set(forms.filter(({ pattern }) => text.includes(pattern)).map(({ form }) => form))];
+export const formsIn = (text: string, forms: readonly LeakForm[]): string[] => [
+  ...new Set(forms.filter(({ pattern }) => text.includes(pattern)).map(({ form }) => form)),
+];

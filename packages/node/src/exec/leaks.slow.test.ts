@@ -62,7 +62,11 @@ describe('the leak probe', () => {
       'file in another checkout',
     ]);
     expect(report.looked.variables).toBeGreaterThan(5);
-    expect([process.env.ORRERY_LEAK_PROBE, existsSync(join(root, 'person/.orrery-leak-probe')), existsSync(join(root, 'probe/victim'))]).toEqual([undefined, false, false]);
+    expect([
+      process.env.ORRERY_LEAK_PROBE,
+      existsSync(join(root, 'person/.orrery-leak-probe')),
+      existsSync(join(root, 'probe/victim')),
+    ]).toEqual([undefined, false, false]);
   });
 
   it('finds on local what local does not close, and nothing that every backend promises', async () => {
@@ -82,7 +86,11 @@ describe('the leak probe', () => {
 
   it.each<[string, string, (run: RunSpec, secret: string) => RunSpec]>([
     ['environment', 'plain', (run, secret) => ({ ...run, env: { ...run.env, OOPS: secret } })],
-    ['environment', 'base64', (run, secret) => ({ ...run, env: { ...run.env, OOPS: Buffer.from(`Bearer ${secret}`).toString('base64') } })],
+    [
+      'environment',
+      'base64',
+      (run, secret) => ({ ...run, env: { ...run.env, OOPS: Buffer.from(`Bearer ${secret}`).toString('base64') } }),
+    ],
     ['environment', 'hex', (run, secret) => ({ ...run, env: { ...run.env, OOPS: Buffer.from(secret).toString('hex') } })],
     ['environment', 'url', (run, secret) => ({ ...run, env: { ...run.env, OOPS: encodeURIComponent(secret) } })],
     ['arguments', 'reversed', (run, secret) => ({ ...run, args: [...run.args, reversed(secret)] })],

@@ -26,7 +26,11 @@ export type Leak = {
 };
 
 /** What was searched: nothing searched means nothing proven. */
-export type LeakReport = { readonly leaks: readonly Leak[]; readonly planted: readonly string[]; readonly looked: Readonly<Record<string, number>> };
+export type LeakReport = {
+  readonly leaks: readonly Leak[];
+  readonly planted: readonly string[];
+  readonly looked: Readonly<Record<string, number>>;
+};
 
 /** What the probe needs. */
 export type LeakProbeOptions = {
@@ -75,8 +79,14 @@ const victimSpec = (directory: string, secrets: { readonly argument: string; rea
 
 type Planted = { readonly canaries: readonly Canary[]; take(): Promise<void> };
 
-const startVictim = async ({ keeper, directory }: LeakProbeOptions, canaries: readonly [Canary, Canary]): Promise<KeeperConnection> => {
-  const victim = await keeper.launch(join(directory, 'victim'), victimSpec(directory, { argument: canaries[0].secret, variable: canaries[1].secret }));
+const startVictim = async (
+  { keeper, directory }: LeakProbeOptions,
+  canaries: readonly [Canary, Canary],
+): Promise<KeeperConnection> => {
+  const victim = await keeper.launch(
+    join(directory, 'victim'),
+    victimSpec(directory, { argument: canaries[0].secret, variable: canaries[1].secret }),
+  );
   await victim.go();
   return victim;
 };
@@ -84,7 +94,10 @@ const startVictim = async ({ keeper, directory }: LeakProbeOptions, canaries: re
 const plant = async (options: LeakProbeOptions): Promise<Planted> => {
   const inNode = makeCanary('environment of the node');
   const others = [makeCanary('arguments of another process'), makeCanary('environment of another process')] as const;
-  const files = Object.entries(options.plantIn).map(([name, dir]) => ({ canary: makeCanary(`file in ${name}`), path: join(dir, PLANTED_FILE) }));
+  const files = Object.entries(options.plantIn).map(([name, dir]) => ({
+    canary: makeCanary(`file in ${name}`),
+    path: join(dir, PLANTED_FILE),
+  }));
   const take = async (): Promise<void> => {
     delete process.env[PLANTED_VARIABLE];
     for (const { path } of files) await unlink(path).catch(() => undefined);
@@ -102,7 +115,12 @@ const plant = async (options: LeakProbeOptions): Promise<Planted> => {
   return { canaries: [inNode, ...others, ...files.map(({ canary }) => canary)], take };
 };
 
-const foundLine = z.object({ where: z.enum(['environment', 'arguments', 'process table', 'files']), at: z.string(), canary: z.string(), form: z.string() });
+const foundLine = z.object({
+  where: z.enum(['environment', 'arguments', 'process table', 'files']),
+  at: z.string(),
+  canary: z.string(),
+  form: z.string(),
+});
 const lookedLine = z.object({ looked: z.record(z.string(), z.number()) });
 
 type Find = Omit<Leak, 'promised'>;
@@ -117,7 +135,9 @@ const searchRun = (environment: Environment): RunSpec => ({
   command: process.execPath,
   args: ['-e', LEAK_SEARCH],
   cwd: environment.workdir,
-  grants: [{ path: dirname(dirname(process.execPath)), access: 'rox', scope: 'absolute', provenance: 'environment', required: true }],
+  grants: [
+    { path: dirname(dirname(process.execPath)), access: 'rox', scope: 'absolute', provenance: 'environment', required: true },
+  ],
   env: {},
   envPassthrough: ['PATH', 'LANG'],
   stdio: 'stream',
@@ -126,35 +146,71 @@ const searchRun = (environment: Environment): RunSpec => ({
   runId: 'leak-probe',
 });
 
-const filesBelow = async (dir: string): Promise<string[]> => (await readdir(dir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+const filesBelow = async (dir: string): Promise<string[]> =>
+  (await readdir(dir, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 
 /** What the node itself wrote and said about the run, searched from outside. */
-const searchOutside = async (canaries: readonly Canary[], texts: { readonly output: string; readonly description: string; readonly stateDir: string }): Promise<Find[]> => {
+const searchOutside = async (
+  canaries: readonly Canary[],
+  texts: { readonly output: string; readonly description: string; readonly stateDir: string },
+): Promise<Find[]> => {
   const places: { where: LeakPlace; at: string; text: string }[] = [
     { where: 'output', at: 'stderr', text: texts.output },
     { where: 'description', at: 'describe', text: texts.description },
   ];
-  for (const path of await filesBelow(texts.stateDir)) places.push({ where: 'run state', at: path, text: await readFile(path, 'latin1').catch(() => '') });
-  return places.flatMap(({ where, at, text }) => canaries.flatMap(({ name, forms }) => formsIn(text, forms).map((form) => ({ canary: name, where, at, form }))));
+  for (const path of await filesBelow(texts.stateDir))
+    places.push({ where: 'run state', at: path, text: await readFile(path, 'latin1').catch(() => '') });
+  return places.flatMap(({ where, at, text }) =>
+    canaries.flatMap(({ name, forms }) => formsIn(text, forms).map((form) => ({ canary: name, where, at, form }))),
+  );
 };
 
-const searchInside = async (options: LeakProbeOptions, environment: Environment, canaries: readonly Canary[]): Promise<{ finds: Find[]; looked: Record<string, number> }> => {
+/** What the searching program is told: through stdin, so that nothing of it is where it looks. */
+const searchOrder = (options: LeakProbeOptions, environment: Environment, canaries: readonly Canary[]): Uint8Array => {
+  const { workdir, home, scratchpad } = environment;
+  const roots = [workdir, home, scratchpad, ...Object.values(options.plantIn), ...options.roots];
+  const order = {
+    canaries: canaries.map(({ name, forms }) => ({ name, forms })),
+    roots: [...new Set(roots)],
+    first: process.pid,
+    maxFiles: MAX_FILES,
+    maxBytes: MAX_FILE_BYTES,
+    maxMemory: MAX_MEMORY_BYTES,
+  };
+  return Buffer.from(JSON.stringify(order));
+};
+
+const searchInside = async (
+  options: LeakProbeOptions,
+  environment: Environment,
+  canaries: readonly Canary[],
+): Promise<{ finds: Find[]; looked: Record<string, number> }> => {
   const run = searchRun(environment);
   const handle = await environment.start(run);
   await handle.go();
-  const { workdir, home, scratchpad } = environment;
-  const roots = [workdir, home, scratchpad, ...Object.values(options.plantIn), ...options.roots];
-  const asked = { canaries: canaries.map(({ name, forms }) => ({ name, forms })), roots: [...new Set(roots)], first: process.pid, maxFiles: MAX_FILES, maxBytes: MAX_FILE_BYTES, maxMemory: MAX_MEMORY_BYTES };
-  await handle.write('canaries', Buffer.from(JSON.stringify(asked)));
+  await handle.write('canaries', searchOrder(options, environment, canaries));
   await handle.closeInput();
   const [stdout, stderr] = await Promise.all([collectText(handle.output('stdout', 0)), collectText(handle.output('stderr', 0))]);
   const end = await handle.wait();
-  const lines = stdout.split('\n').filter((line) => line !== '').map((line): unknown => JSON.parse(line));
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): unknown => JSON.parse(line));
   const last = lookedLine.safeParse(lines.pop());
   if (end.exitCode !== 0 || !last.success) {
-    throw new OrreryError('backend_unavailable', `The search did not come to its end inside (${end.reason ?? end.signal ?? `exit ${end.exitCode}`}).`, { rule: 'What is not searched is not claimed.' });
+    throw new OrreryError(
+      'backend_unavailable',
+      `The search did not come to its end inside (${end.reason ?? end.signal ?? `exit ${end.exitCode}`}).`,
+      { rule: 'What is not searched is not claimed.' },
+    );
   }
-  const outside = await searchOutside(canaries, { output: stderr, description: environment.describe(run), stateDir: options.stateDir });
+  const outside = await searchOutside(canaries, {
+    output: stderr,
+    description: environment.describe(run),
+    stateDir: options.stateDir,
+  });
   await handle.finish();
   return { finds: [...lines.map((line) => foundLine.parse(line)), ...outside], looked: last.data.looked };
 };
@@ -178,7 +234,11 @@ export const probeLeaks = async (options: LeakProbeOptions): Promise<LeakReport>
     const environment = await backend.open({ ...(await selftestEnvironment(stage)), id: 'leak-probe' });
     try {
       const { finds, looked } = await searchInside(options, environment, planted.canaries);
-      return { leaks: finds.map((find) => ({ ...find, promised: closed(find.where) })), planted: planted.canaries.map(({ name }) => name), looked };
+      return {
+        leaks: finds.map((find) => ({ ...find, promised: closed(find.where) })),
+        planted: planted.canaries.map(({ name }) => name),
+        looked,
+      };
     } finally {
       await environment.close();
     }

@@ -4,7 +4,12 @@ import { BROKER_HOLD_MAX, BROKER_HOLD_MS } from './limits.ts';
 
 /** Options every backend with a broker front has. */
 export const frontOptions = {
-  brokerHoldMs: z.int().min(0).max(3_600_000).default(BROKER_HOLD_MS).describe('How long a new connection waits while the node restarts, ms'),
+  brokerHoldMs: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(BROKER_HOLD_MS)
+    .describe('How long a new connection waits while the node restarts, ms'),
   brokerHoldMax: z.int().min(0).max(1024).default(BROKER_HOLD_MAX).describe('How many connections may wait'),
 };
 
@@ -21,7 +26,10 @@ export const parseBackendOptions = <T extends z.ZodObject>(backend: string, sche
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0] ?? '';
     const guess = closest(key, known);
-    throw new OrreryError('unknown_key', `execution.options.${backend} has no key "${key}".`, { rule, fix: guess === null ? 'Take it out.' : `Did you mean "${guess}"?` });
+    throw new OrreryError('unknown_key', `execution.options.${backend} has no key "${key}".`, {
+      rule,
+      fix: guess === null ? 'Take it out.' : `Did you mean "${guess}"?`,
+    });
   }
   throw new OrreryError('config_invalid', `execution.options.${[backend, ...issue.path].join('.')}: ${issue.message}.`, { rule });
 };

@@ -9,9 +9,13 @@ import { sandboxFactory } from './sandbox/index.ts';
 export type BackendChoice = { readonly name: string; readonly options: unknown; readonly allowed: readonly string[] | null };
 
 /** The built-in factories, the default of Linux first. */
-export const createBackendFactories = (parts: KeeperBackendParts): readonly BackendFactory[] => [sandboxFactory(parts), localFactory(parts)];
+export const createBackendFactories = (parts: KeeperBackendParts): readonly BackendFactory[] => [
+  sandboxFactory(parts),
+  localFactory(parts),
+];
 
-const findFactory = (factories: readonly BackendFactory[], name: string): BackendFactory | undefined => factories.find((one) => one.name === name || one.aliases.includes(name));
+const findFactory = (factories: readonly BackendFactory[], name: string): BackendFactory | undefined =>
+  factories.find((one) => one.name === name || one.aliases.includes(name));
 
 /**
  * The backend of that name or alias. An unknown name is `unknown_name` with the known ones and a guess, a name the operator
@@ -21,7 +25,10 @@ export const resolveBackend = (factories: readonly BackendFactory[], { name, opt
   const factory = findFactory(factories, name);
   const known = factories.map((one) => one.name);
   if (factory === undefined) {
-    const guess = closest(name, factories.flatMap((one) => [one.name, ...one.aliases]));
+    const guess = closest(
+      name,
+      factories.flatMap((one) => [one.name, ...one.aliases]),
+    );
     throw new OrreryError('unknown_name', `There is no backend "${name}".`, {
       rule: `Backends here: ${known.join(', ')}.`,
       fix: guess === null ? 'Choose one of them: --backend NAME' : `Did you mean "${guess}"?`,

@@ -23,7 +23,11 @@ const passed = (name: string, machine: MachineEnvironment): string | undefined =
  * and TMPDIR stay the environment's own), then the run's own values, which win. Throws `refused_by_policy` for a name
  * that looks like a secret.
  */
-export const buildRunEnvironment = (environment: EnvironmentSpec, run: RunSpec, machine: MachineEnvironment): Record<string, string> => {
+export const buildRunEnvironment = (
+  environment: EnvironmentSpec,
+  run: RunSpec,
+  machine: MachineEnvironment,
+): Record<string, string> => {
   const own: Record<string, string> = {
     HOME: environment.home,
     TMPDIR: environment.scratchpad,

@@ -20,7 +20,8 @@ export const createSecretMask = (env: Readonly<Record<string, string>>, secretNa
     .map((name) => env[name]!)
     .filter((value) => value.length >= SECRET_CHARS)
     .toSorted((a, b) => b.length - a.length);
-  const text = (shown: string): string => values.reduce((masked, value) => masked.replaceAll(value, MASK), shown).replace(URL_CREDENTIALS, `$1${MASK}@`);
+  const text = (shown: string): string =>
+    values.reduce((masked, value) => masked.replaceAll(value, MASK), shown).replace(URL_CREDENTIALS, `$1${MASK}@`);
   return {
     text,
     /** The value of one variable as it may be shown. */

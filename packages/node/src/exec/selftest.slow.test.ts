@@ -31,7 +31,11 @@ const holed = () =>
       frontPort: freeLoopbackPort,
       render: (input) => {
         const spec = renderSandbox(input, { toolPaths: [], unixSockets: true });
-        const files = [...spec.confinement!.files, { path: join(root, 'test/outside'), access: 'rwx' as const }, { path: join(root, 'person'), access: 'ro' as const }];
+        const files = [
+          ...spec.confinement!.files,
+          { path: join(root, 'test/outside'), access: 'rwx' as const },
+          { path: join(root, 'person'), access: 'ro' as const },
+        ];
         return { ...spec, confinement: { ...spec.confinement!, files, network: 'host' } };
       },
     },
@@ -64,12 +68,16 @@ describe('the self-test', () => {
     const attempts = await tried(named('sandbox'));
     expect(attempts.length).toBeGreaterThan(60);
     expect(attempts.filter(({ ok }) => !ok)).toEqual([]);
-    expect(attempts.filter(({ seen }) => seen === 'allowed').map(({ name }) => name)).toEqual(expect.arrayContaining(['inside-write', 'own-server']));
+    expect(attempts.filter(({ seen }) => seen === 'allowed').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['inside-write', 'own-server']),
+    );
   });
 
   it('finds each hole of a backend that has some', async () => {
     const failed = (await tried(holed())).filter(({ ok }) => !ok).map(({ name }) => name);
-    expect(failed).toEqual(expect.arrayContaining(['secret-read', 'secret-unlink', 'other-port-v4', 'docker-socket', 'path-home', 'listener-heard']));
+    expect(failed).toEqual(
+      expect.arrayContaining(['secret-read', 'secret-unlink', 'other-port-v4', 'docker-socket', 'path-home', 'listener-heard']),
+    );
     expect(failed).not.toContain('path-data');
   });
 
@@ -79,6 +87,9 @@ describe('the self-test', () => {
 
   it('rejects rather than to say that nothing was found when nothing was tried', async () => {
     writeFileSync(join(root, 'escape'), '#!/bin/sh\nexit 0\n');
-    await expect(tried(named('sandbox'))).rejects.toMatchObject({ code: 'backend_unavailable', message: 'Only 0 attempts were made inside.' });
+    await expect(tried(named('sandbox'))).rejects.toMatchObject({
+      code: 'backend_unavailable',
+      message: 'Only 0 attempts were made inside.',
+    });
   });
 });

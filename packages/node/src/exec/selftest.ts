@@ -69,26 +69,59 @@ const runToEnd = async (environment: Environment, run: RunSpec): Promise<string>
   const end = await handle.wait();
   await handle.finish();
   if (end.exitCode === 0) return Buffer.concat(parts).toString('utf8');
-  throw new OrreryError('backend_unavailable', `${run.label} did not come to its end inside (${end.reason ?? end.signal ?? `exit ${end.exitCode}`}).`, { rule: 'What is not tried is not claimed.' });
+  throw new OrreryError(
+    'backend_unavailable',
+    `${run.label} did not come to its end inside (${end.reason ?? end.signal ?? `exit ${end.exitCode}`}).`,
+    { rule: 'What is not tried is not claimed.' },
+  );
 };
 
 const tryEscape = async (environment: Environment, place: SelftestPlace, program: string): Promise<SelftestAttempt[]> => {
   const grant: PathGrant = { path: program, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true };
   const { workdir, limits } = place.environment;
   const args = [place.secret, String(process.pid), place.socket, String(place.port), place.abstractName, workdir];
-  const run: RunSpec = { command: program, args, cwd: workdir, grants: [grant], env: {}, envPassthrough: [], stdio: 'piped', limits, label: 'escape', runId: 'escape' };
+  const run: RunSpec = {
+    command: program,
+    args,
+    cwd: workdir,
+    grants: [grant],
+    env: {},
+    envPassthrough: [],
+    stdio: 'piped',
+    limits,
+    label: 'escape',
+    runId: 'escape',
+  };
   const attempts = parseLines(await runToEnd(environment, run));
   if (attempts.length >= LEAST_ATTEMPTS) return attempts;
-  throw new OrreryError('backend_unavailable', `Only ${attempts.length} attempts were made inside.`, { rule: 'What is not tried is not claimed.' });
+  throw new OrreryError('backend_unavailable', `Only ${attempts.length} attempts were made inside.`, {
+    rule: 'What is not tried is not claimed.',
+  });
 };
 
 /** Paths come as arguments of the shell, never as text of its script. */
-const LOOK = 'for path; do if [ -d "$path" ]; then ls -A -- "$path/"; else head -c 1 -- "$path"; fi >/dev/null 2>&1 && echo allowed || echo denied; done';
+const LOOK =
+  'for path; do if [ -d "$path" ]; then ls -A -- "$path/"; else head -c 1 -- "$path"; fi >/dev/null 2>&1 && echo allowed || echo denied; done';
 
-const tryClosed = async (environment: Environment, place: SelftestPlace, closed: readonly ClosedPath[]): Promise<SelftestAttempt[]> => {
+const tryClosed = async (
+  environment: Environment,
+  place: SelftestPlace,
+  closed: readonly ClosedPath[],
+): Promise<SelftestAttempt[]> => {
   const { workdir, limits } = place.environment;
   const args = ['-c', LOOK, 'sh', ...closed.map(({ path }) => path)];
-  const run: RunSpec = { command: 'sh', args, cwd: workdir, grants: [], env: {}, envPassthrough: [], stdio: 'piped', limits, label: 'look', runId: 'look' };
+  const run: RunSpec = {
+    command: 'sh',
+    args,
+    cwd: workdir,
+    grants: [],
+    env: {},
+    envPassthrough: [],
+    stdio: 'piped',
+    limits,
+    label: 'look',
+    runId: 'look',
+  };
   const answers = (await runToEnd(environment, run)).trim().split('\n');
   return closed.map(({ name }, at) => attempt(`path-${name}`, answers[at] === 'denied' ? 'denied' : 'allowed', null));
 };
@@ -106,7 +139,12 @@ const refuseWithoutWalls = async (backend: Backend): Promise<void> => {
  * Opens an environment of `backend`, tries everything that must be denied from inside it, and answers row by row. Rejects
  * when something could not be tried (a test that tries nothing proves nothing), and for a backend that confines nothing.
  */
-export const selftestBackend = async ({ backend, directory, closed, escapeProgram }: SelftestOptions): Promise<readonly SelftestAttempt[]> => {
+export const selftestBackend = async ({
+  backend,
+  directory,
+  closed,
+  escapeProgram,
+}: SelftestOptions): Promise<readonly SelftestAttempt[]> => {
   await refuseWithoutWalls(backend);
   const program = findEscape(escapeProgram);
   const place = await setSelftestPlace(directory);

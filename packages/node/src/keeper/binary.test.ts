@@ -7,7 +7,9 @@ const only = (path: string) => (asked: string) => asked === path;
 describe('where the keeper program is', () => {
   it('what was built here comes before what is shipped', () => {
     expect(findKeeperBinary({ ...machine, isExecutable: () => true })).toBe('/n/build/orrery-keeper');
-    expect(findKeeperBinary({ ...machine, isExecutable: only('/n/prebuilt/orrery-keeper-linux-arm64') })).toBe('/n/prebuilt/orrery-keeper-linux-arm64');
+    expect(findKeeperBinary({ ...machine, isExecutable: only('/n/prebuilt/orrery-keeper-linux-arm64') })).toBe(
+      '/n/prebuilt/orrery-keeper-linux-arm64',
+    );
   });
 
   it('a named path is taken or refused, never replaced', () => {

@@ -32,9 +32,17 @@ const shippedNative = import.meta.filename.endsWith('.ts')
  * with `backend_unavailable` and every place that was looked at.
  */
 export const findKeeperBinary = (search: KeeperBinarySearch = {}): string => {
-  const { explicit, native = shippedNative, platform = process.platform, arch = process.arch, isExecutable = canExecute } = search;
+  const {
+    explicit,
+    native = shippedNative,
+    platform = process.platform,
+    arch = process.arch,
+    isExecutable = canExecute,
+  } = search;
   const places =
-    explicit === undefined ? [join(native, 'build', 'orrery-keeper'), join(native, 'prebuilt', `orrery-keeper-${platform}-${arch}`)] : [explicit];
+    explicit === undefined
+      ? [join(native, 'build', 'orrery-keeper'), join(native, 'prebuilt', `orrery-keeper-${platform}-${arch}`)]
+      : [explicit];
   const found = places.find(isExecutable);
   if (found !== undefined) return found;
   throw new OrreryError('backend_unavailable', `The keeper program is not there: ${places.join(', ')}.`, {

@@ -83,19 +83,35 @@ describe('starting a keeper', () => {
   });
 
   it('a refusal is an error with its reason, and leaves nothing', async () => {
-    const confinement = { files: [{ path: join(root, 'nowhere'), access: 'ro' as const }], readOnly: [], network: 'none' as const, processes: true, unixSockets: false };
-    await expect(client.launch(dir, specOf({ confinement }))).rejects.toMatchObject({ code: 'not_found', details: { reason: `path:${join(root, 'nowhere')}` } });
+    const confinement = {
+      files: [{ path: join(root, 'nowhere'), access: 'ro' as const }],
+      readOnly: [],
+      network: 'none' as const,
+      processes: true,
+      unixSockets: false,
+    };
+    await expect(client.launch(dir, specOf({ confinement }))).rejects.toMatchObject({
+      code: 'not_found',
+      details: { reason: `path:${join(root, 'nowhere')}` },
+    });
     expect(existsSync(dir)).toBe(false);
   });
 
   it('a required guarantee that is not there stops the start', async () => {
-    await expect(client.launch(dir, specOf({ required: ['files'] }))).rejects.toMatchObject({ code: 'guarantee_missing', details: { reason: 'guarantee:files' } });
+    await expect(client.launch(dir, specOf({ required: ['files'] }))).rejects.toMatchObject({
+      code: 'guarantee_missing',
+      details: { reason: 'guarantee:files' },
+    });
   });
 
   it('a keeper that cannot be started, or says something else, is an error and leaves nothing', async () => {
-    await expect(createKeeperClient({ binary: '/no/such/keeper' }).launch(dir, specOf())).rejects.toMatchObject({ code: 'backend_unavailable' });
+    await expect(createKeeperClient({ binary: '/no/such/keeper' }).launch(dir, specOf())).rejects.toMatchObject({
+      code: 'backend_unavailable',
+    });
     expect(existsSync(dir)).toBe(false);
-    await expect(createKeeperClient({ binary: '/bin/true' }).launch(dir, specOf())).rejects.toMatchObject({ code: 'keeper_lost' });
+    await expect(createKeeperClient({ binary: '/bin/true' }).launch(dir, specOf())).rejects.toMatchObject({
+      code: 'keeper_lost',
+    });
     expect(existsSync(dir)).toBe(false);
   });
 
@@ -128,7 +144,9 @@ describe('output', () => {
   it('several views read the same, each from its own offset', async () => {
     const connection = await running({ command: 'echo', args: ['0123456789'], stdio: 'piped' });
     const other = await client.adopt(dir);
-    expect(await Promise.all([connection.output('stdout', 0), connection.output('stdout', 4), other!.output('stdout', 9)].map(textOf))).toEqual(['0123456789\n', '456789\n', '9\n']);
+    expect(
+      await Promise.all([connection.output('stdout', 0), connection.output('stdout', 4), other!.output('stdout', 9)].map(textOf)),
+    ).toEqual(['0123456789\n', '456789\n', '9\n']);
     other?.close();
   });
 
@@ -161,12 +179,17 @@ describe('a keeper that is lost', () => {
     const waiting = [connection.wait(), textOf(connection.output('stdout', 0)), textOf(connection.output('stderr', 0))];
     const results = Promise.allSettled(waiting);
     process.kill(connection.identity.pid, 'SIGKILL');
-    const codes = (await results).map((result) => (result.status === 'rejected' ? (result.reason as { code: string }).code : 'no error'));
+    const codes = (await results).map((result) =>
+      result.status === 'rejected' ? (result.reason as { code: string }).code : 'no error',
+    );
     expect(codes).toEqual(['keeper_lost', 'keeper_lost', 'keeper_lost']);
     await expect(connection.write('late', Buffer.from('x'))).rejects.toMatchObject({ code: 'keeper_lost' });
     await connection.kill();
     await connection.terminate();
-    expect([await connection.inputState('known'), await connection.inputState('late')]).toEqual([{ state: 'written' }, { state: 'unwritten' }]);
+    expect([await connection.inputState('known'), await connection.inputState('late')]).toEqual([
+      { state: 'written' },
+      { state: 'unwritten' },
+    ]);
     expect([await client.adopt(dir), (await client.remains(dir)).exit]).toEqual([null, null]);
   });
 
@@ -220,8 +243,15 @@ describe('a keeper that is lost', () => {
     await connection.wait();
     await expect(client.remove(dir)).rejects.toMatchObject({ code: 'conflict' });
     await connection.finish();
-    expect(await client.remains(dir)).toMatchObject({ exit: { code: 4, stdoutBytes: 4, stderrBytes: 4 }, stdoutBytes: 4, stderrBytes: 4 });
-    expect(await Promise.all([textOf(client.readSpool(dir, 'stdout', 0)), textOf(client.readSpool(dir, 'stderr', 2))])).toEqual(['out\n', 'r\n']);
+    expect(await client.remains(dir)).toMatchObject({
+      exit: { code: 4, stdoutBytes: 4, stderrBytes: 4 },
+      stdoutBytes: 4,
+      stderrBytes: 4,
+    });
+    expect(await Promise.all([textOf(client.readSpool(dir, 'stdout', 0)), textOf(client.readSpool(dir, 'stderr', 2))])).toEqual([
+      'out\n',
+      'r\n',
+    ]);
     writeFileSync(join(dir, 'foreign'), '');
     await expect(client.remove(dir)).rejects.toMatchObject({ code: 'not_empty' });
     rmSync(join(dir, 'foreign'));
@@ -254,5 +284,12 @@ describe('input', () => {
 });
 
 it('the machine is probed for all six guarantees', async () => {
-  expect((await client.probe()).map(({ guarantee }) => guarantee)).toEqual(['files', 'network', 'hosts', 'processes', 'signals', 'limits']);
+  expect((await client.probe()).map(({ guarantee }) => guarantee)).toEqual([
+    'files',
+    'network',
+    'hosts',
+    'processes',
+    'signals',
+    'limits',
+  ]);
 });

@@ -14,7 +14,15 @@ import { readLive } from './live-output.ts';
 import { keeperLost } from './lost.ts';
 import { readExit, readHello, readInputState } from './records.ts';
 import { readSpoolFile } from './spool.ts';
-import type { ExitRecord, InputState, KeeperConnection, KeeperIdentity, KeeperStatus, OutputChunk, OutputStream } from './types.ts';
+import type {
+  ExitRecord,
+  InputState,
+  KeeperConnection,
+  KeeperIdentity,
+  KeeperStatus,
+  OutputChunk,
+  OutputStream,
+} from './types.ts';
 
 /** What a view needs of the world. */
 export type ConnectionParts = {
@@ -46,8 +54,15 @@ const translate = (thrown: unknown): unknown => {
 };
 
 const checkInput = (id: string, bytes: Uint8Array): void => {
-  if (!/^[A-Za-z0-9_.:-]+$/.test(id) || id.length > INPUT_ID_BYTES) throw new OrreryError('invalid_input', 'The id of an input is not one.', { rule: `1 to ${INPUT_ID_BYTES} of A–Z a–z 0–9 . _ : -` });
-  if (bytes.length > INPUT_BYTES) throw new OrreryError('input_too_large', `An input of ${bytes.length} bytes is too large.`, { rule: `At most ${INPUT_BYTES} bytes at once.`, fix: 'Split it.' });
+  if (!/^[A-Za-z0-9_.:-]+$/.test(id) || id.length > INPUT_ID_BYTES)
+    throw new OrreryError('invalid_input', 'The id of an input is not one.', {
+      rule: `1 to ${INPUT_ID_BYTES} of A–Z a–z 0–9 . _ : -`,
+    });
+  if (bytes.length > INPUT_BYTES)
+    throw new OrreryError('input_too_large', `An input of ${bytes.length} bytes is too large.`, {
+      rule: `At most ${INPUT_BYTES} bytes at once.`,
+      fix: 'Split it.',
+    });
 };
 
 const createGone = ({ dir, identity, processes, clock }: ConnectionParts) => {
@@ -80,9 +95,14 @@ const createOutput = (parts: ConnectionParts, closed: () => boolean) =>
       if (!(thrown instanceof OrreryError && thrown.code === 'keeper_lost')) throw translate(thrown);
       loss = thrown;
     }
-    if (closed()) throw new OrreryError('stale', 'This view of the program was dropped.', { rule: 'The program goes on; open another view.' });
+    if (closed())
+      throw new OrreryError('stale', 'This view of the program was dropped.', {
+        rule: 'The program goes on; open another view.',
+      });
     // The keeper is gone or going; what it had written is in its file.
-    const exit = await createGone(parts).exitOfGone(loss).catch(() => null);
+    const exit = await createGone(parts)
+      .exitOfGone(loss)
+      .catch(() => null);
     yield* readSpoolFile(parts.dir, stream, offset);
     if (exit === null) throw loss;
   };

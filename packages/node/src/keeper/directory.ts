@@ -44,7 +44,9 @@ export const prepareDirectory = async (dir: string, spec: KeeperSpec): Promise<v
     await mkdir(dir, { mode: 0o700 });
   } catch (thrown) {
     if (errno(thrown) !== 'EEXIST') throw thrown;
-    throw new OrreryError('conflict', `A program was already started in ${dir}.`, { rule: 'One directory holds one run of one program.' });
+    throw new OrreryError('conflict', `A program was already started in ${dir}.`, {
+      rule: 'One directory holds one run of one program.',
+    });
   }
   // The process's umask takes bits away and never adds any; a set-gid parent could add one.
   await chmod(dir, 0o700);
@@ -94,7 +96,10 @@ export const readInputState = async (dir: string, id: string, processes: Process
   const path = join(dir, 'input');
   const size = await sizeOf(path);
   if (size === 0) return { state: 'unwritten' };
-  if (size > JOURNAL_FILE_BYTES) throw new OrreryError('input_too_large', `The input journal of a program has ${size} bytes.`, { rule: `At most ${JOURNAL_FILE_BYTES} bytes are read.` });
+  if (size > JOURNAL_FILE_BYTES)
+    throw new OrreryError('input_too_large', `The input journal of a program has ${size} bytes.`, {
+      rule: `At most ${JOURNAL_FILE_BYTES} bytes are read.`,
+    });
   const identity = await readStatus(dir);
   const sameBoot = identity !== null && identity.bootId === (await processes.bootId());
   return inputStateOf(await readFile(path, 'latin1'), id, sameBoot);
@@ -112,12 +117,17 @@ export const keeperAlive = async (dir: string, processes: ProcessTable): Promise
  */
 export const removeDirectory = async (dir: string, processes: ProcessTable): Promise<void> => {
   if ((await orMissing(lstat(dir))) === null) return;
-  if (await keeperAlive(dir, processes)) throw new OrreryError('conflict', `The program of ${dir} is still held by its keeper.`, { rule: 'A run is removed after its end.' });
+  if (await keeperAlive(dir, processes))
+    throw new OrreryError('conflict', `The program of ${dir} is still held by its keeper.`, {
+      rule: 'A run is removed after its end.',
+    });
   for (const name of NAMES) for (const path of [join(dir, name), join(dir, `${name}.tmp`)]) await orMissing(unlink(path));
   try {
     await orMissing(rmdir(dir));
   } catch (thrown) {
     if (errno(thrown) !== 'ENOTEMPTY') throw thrown;
-    throw new OrreryError('not_empty', `${dir} holds something that no keeper made.`, { rule: 'Only files the node made are deleted.' });
+    throw new OrreryError('not_empty', `${dir} holds something that no keeper made.`, {
+      rule: 'Only files the node made are deleted.',
+    });
   }
 };

@@ -15,9 +15,15 @@ const tagged = (tag: number, body: string): Buffer => {
 
 describe('frames of the keeper socket', () => {
   it('requests are length, type, tag and body in little endian', () => {
-    expect(Buffer.from(encodeRequest('attach', 7, encodeStreamOffset('stderr', 0x1_0000_0001))).toString('hex')).toBe('0d00000002' + '07000000' + '02' + '0100000001000000');
-    expect(Buffer.from(encodeRequest('resize', 1, encodeSize(120, 40))).toString('hex')).toBe('0800000007' + '01000000' + '7800' + '2800');
-    expect(Buffer.from(encodeRequest('input', 2, encodeInput('a:1', Buffer.from('hi')))).toString('hex')).toBe('0a00000004' + '02000000' + '03' + '613a31' + '6869');
+    expect(Buffer.from(encodeRequest('attach', 7, encodeStreamOffset('stderr', 0x1_0000_0001))).toString('hex')).toBe(
+      '0d00000002' + '07000000' + '02' + '0100000001000000',
+    );
+    expect(Buffer.from(encodeRequest('resize', 1, encodeSize(120, 40))).toString('hex')).toBe(
+      '0800000007' + '01000000' + '7800' + '2800',
+    );
+    expect(Buffer.from(encodeRequest('input', 2, encodeInput('a:1', Buffer.from('hi')))).toString('hex')).toBe(
+      '0a00000004' + '02000000' + '03' + '613a31' + '6869',
+    );
   });
 
   it('frames cut at every byte are read as if they had come whole', () => {

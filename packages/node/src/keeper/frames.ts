@@ -94,7 +94,12 @@ const decodeFrame = (type: number, payload: Buffer): KeeperFrame => {
       return { kind: 'error', tag: payload.readUInt32LE(0), code: textField(body, 'code'), message: textField(body, 'message') };
     }
     case 0x83:
-      return { kind: 'output', stream: streamOf(payload.readUInt8(0)), offset: Number(payload.readBigUInt64LE(1)), bytes: payload.subarray(9) };
+      return {
+        kind: 'output',
+        stream: streamOf(payload.readUInt8(0)),
+        offset: Number(payload.readBigUInt64LE(1)),
+        bytes: payload.subarray(9),
+      };
     case 0x84:
       return { kind: 'eof', stream: streamOf(payload.readUInt8(0)), offset: Number(payload.readBigUInt64LE(1)) };
     default:

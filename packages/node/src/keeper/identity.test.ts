@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isAlive, parseStat } from './identity.ts';
 
-const stat = (state: string, start: number): string => `42 (a) b (c)) ${state} 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 ${start} 100 1`;
-const table = (line: string | null, bootId = 'boot') => ({ stat: () => Promise.resolve(line), bootId: () => Promise.resolve(bootId) });
+const stat = (state: string, start: number): string =>
+  `42 (a) b (c)) ${state} 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 ${start} 100 1`;
+const table = (line: string | null, bootId = 'boot') => ({
+  stat: () => Promise.resolve(line),
+  bootId: () => Promise.resolve(bootId),
+});
 const identity = { pid: 42, startTicks: 77, bootId: 'boot' };
 
 describe('identity of a process', () => {

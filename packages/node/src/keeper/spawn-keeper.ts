@@ -12,7 +12,9 @@ import type { GuaranteeReport, KeeperIdentity } from './types.ts';
 export type KeeperProgram = { readonly binary: string; readonly environment: Readonly<Record<string, string>> };
 
 /** What a starting keeper says first. */
-export type FirstWord = { readonly kind: 'ready'; readonly identity: KeeperIdentity } | { readonly kind: 'refused'; readonly reason: string };
+export type FirstWord =
+  | { readonly kind: 'ready'; readonly identity: KeeperIdentity }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 const LINE_BYTES = 4096;
 
@@ -25,7 +27,8 @@ const cannotStart = (binary: string, cause: unknown): OrreryError =>
 
 const parseFirstWord = (line: string): FirstWord | null => {
   const ready = /^ready (\d+) (\d+) (\S+)$/.exec(line);
-  if (ready !== null) return { kind: 'ready', identity: { pid: Number(ready[1]), startTicks: Number(ready[2]), bootId: ready[3]! } };
+  if (ready !== null)
+    return { kind: 'ready', identity: { pid: Number(ready[1]), startTicks: Number(ready[2]), bootId: ready[3]! } };
   return line.startsWith('refused ') ? { kind: 'refused', reason: line.slice('refused '.length) } : null;
 };
 
@@ -82,14 +85,23 @@ const readAll = async (stream: AsyncIterable<Buffer>): Promise<string> => {
 
 /** What a confined run would get on this machine, tried for real by the keeper program. */
 export const probeMachine = async (program: KeeperProgram): Promise<readonly GuaranteeReport[]> => {
-  const child = spawn(program.binary, ['probe'], { cwd: '/', env: program.environment, stdio: ['ignore', 'pipe', 'ignore'], timeout: PROBE_MS, killSignal: 'SIGKILL' });
+  const child = spawn(program.binary, ['probe'], {
+    cwd: '/',
+    env: program.environment,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: PROBE_MS,
+    killSignal: 'SIGKILL',
+  });
   const failed = once(child, 'error').then(([cause]) => Promise.reject(cannotStart(program.binary, cause)));
   failed.catch(() => undefined);
   const text = await Promise.race([readAll(child.stdout), failed]);
   try {
     return readProbe(JSON.parse(text));
   } catch (thrown) {
-    throw new OrreryError('backend_unavailable', 'The keeper program could not say what this machine can guarantee.', { fix: `Run it by hand: ${program.binary} probe`, cause: thrown });
+    throw new OrreryError('backend_unavailable', 'The keeper program could not say what this machine can guarantee.', {
+      fix: `Run it by hand: ${program.binary} probe`,
+      cause: thrown,
+    });
   }
 };
 

@@ -9,7 +9,13 @@ const spec: KeeperSpec = {
   env: { KEY: 'never in the spec' },
   stdio: 'pty',
   terminal: { columns: 100, rows: 30 },
-  confinement: { files: [{ path: '/usr', access: 'rox' }], readOnly: ['/w/.git/hooks'], network: 'none', processes: true, unixSockets: false },
+  confinement: {
+    files: [{ path: '/usr', access: 'rox' }],
+    readOnly: ['/w/.git/hooks'],
+    network: 'none',
+    processes: true,
+    unixSockets: false,
+  },
   limits: { wallMs: 1000, memoryBytes: 5, outputBytes: 10, spoolWindowBytes: 4 },
   front: { port: 7777, target: '/data/broker.sock', holdMs: 0, holdMax: 8 },
   required: ['files', 'network'],
@@ -55,7 +61,9 @@ describe('the files a keeper starts from', () => {
 
   it('without confinement none of its keys is written, and a terminal size only with a terminal', () => {
     const text = renderSpecFile({ ...spec, confinement: null, stdio: 'piped', front: null });
-    expect(text.match(/^(confine|file|readonly|network|processes|unix-sockets|columns|rows|front-port) .*/gm)).toEqual(['confine 0']);
+    expect(text.match(/^(confine|file|readonly|network|processes|unix-sockets|columns|rows|front-port) .*/gm)).toEqual([
+      'confine 0',
+    ]);
   });
 
   it('what cannot be said is refused: NUL bytes, relative paths, limits below one', () => {

@@ -3,7 +3,9 @@ import { OrreryError } from '@orrery/protocol/errors';
 import type { Confinement, KeeperFront, KeeperLimits, KeeperSpec } from './types.ts';
 
 const refuse = (what: string): OrreryError =>
-  new OrreryError('invalid_input', `A program cannot be described to its keeper: ${what}.`, { rule: 'Names and values hold no NUL byte; paths are absolute.' });
+  new OrreryError('invalid_input', `A program cannot be described to its keeper: ${what}.`, {
+    rule: 'Names and values hold no NUL byte; paths are absolute.',
+  });
 
 const encodeValue = (value: string): string => {
   if (value.includes('\0')) throw refuse('a value holds a NUL byte');
@@ -91,7 +93,8 @@ export const renderSpecFile = (spec: KeeperSpec): string => {
 export const renderEnvFile = (env: Readonly<Record<string, string>>): Uint8Array => {
   const names = Object.keys(env).toSorted();
   for (const name of names) {
-    if (name === '' || name.includes('=') || name.includes('\0')) throw refuse('an environment variable has a name that cannot be one');
+    if (name === '' || name.includes('=') || name.includes('\0'))
+      throw refuse('an environment variable has a name that cannot be one');
     if (env[name]?.includes('\0')) throw refuse(`the environment variable ${name} holds a NUL byte`);
   }
   return Buffer.from(names.map((name) => `${name}=${env[name]}\0`).join(''), 'utf8');

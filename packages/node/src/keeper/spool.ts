@@ -23,7 +23,7 @@ export async function* readSpoolFile(dir: string, stream: OutputStream, fromOffs
   const file = await openSpool(join(dir, stream));
   if (file === null) return;
   try {
-    for (let offset = fromOffset; ; ) {
+    for (let offset = fromOffset; ;) {
       const bytes = Buffer.allocUnsafe(SPOOL_READ_BYTES);
       const { bytesRead } = await file.read(bytes, 0, bytes.length, offset);
       if (bytesRead === 0) return;

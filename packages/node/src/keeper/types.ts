@@ -73,7 +73,12 @@ export type KeeperSpec = {
 export type KeeperIdentity = { readonly pid: number; readonly startTicks: number; readonly bootId: string };
 
 /** How far one guarantee was reached and by what. */
-export type GuaranteeReport = { readonly guarantee: KeeperGuarantee; readonly held: boolean; readonly by: string; readonly missing: string | null };
+export type GuaranteeReport = {
+  readonly guarantee: KeeperGuarantee;
+  readonly held: boolean;
+  readonly by: string;
+  readonly missing: string | null;
+};
 
 /** Which bound ended a run. */
 export type LimitName = 'wall' | 'cpu' | 'memory' | 'processes' | 'file' | 'output';
@@ -95,7 +100,10 @@ export type ExitRecord = {
 };
 
 /** What happened to one input: told apart after any crash. */
-export type InputState = { readonly state: 'unwritten' } | { readonly state: 'partial'; readonly bytes: number } | { readonly state: 'written' };
+export type InputState =
+  | { readonly state: 'unwritten' }
+  | { readonly state: 'partial'; readonly bytes: number }
+  | { readonly state: 'written' };
 
 export type OutputStream = 'stdout' | 'stderr';
 

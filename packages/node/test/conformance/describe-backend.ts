@@ -12,7 +12,11 @@ import type { BackendPlace, Expectations, Stage } from './stage.ts';
 import { streamCases } from './streams.ts';
 
 /** Runs every case of the contract against a backend that promises `expectations`. */
-export const describeBackend = (name: string, makeBackend: (place: BackendPlace) => Backend, expectations: Expectations): void => {
+export const describeBackend = (
+  name: string,
+  makeBackend: (place: BackendPlace) => Backend,
+  expectations: Expectations,
+): void => {
   const groups: readonly (readonly [string, (stage: () => Stage, expectations: Expectations) => void])[] = [
     ['streams', streamCases],
     ['endings', endingCases],

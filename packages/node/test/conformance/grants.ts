@@ -5,7 +5,13 @@ import type { PathGrant } from '../../src/exec/backend.ts';
 import { askNode, word } from './stage.ts';
 import type { Expectations, Stage } from './stage.ts';
 
-const grant = (path: string, access: PathGrant['access']): PathGrant => ({ path, access, scope: 'absolute', provenance: 'orrery', required: true });
+const grant = (path: string, access: PathGrant['access']): PathGrant => ({
+  path,
+  access,
+  scope: 'absolute',
+  provenance: 'orrery',
+  required: true,
+});
 
 /** Tries one thing after the other in `target` and answers for each `ok` or the name of the error. */
 const attempts = (target: string, own: string): string => `
@@ -32,7 +38,22 @@ const attempts = (target: string, own: string): string => `
   attempt('exec', () => { const r = spawnSync(t + '/program'); if (r.error) throw r.error; });
   console.log(JSON.stringify(tried));`;
 
-const OPERATIONS = ['read', 'list', 'read through a link', 'write', 'append', 'truncate', 'mkdir', 'rename in', 'rename out', 'link in', 'link out', 'symlink', 'unlink', 'exec'];
+const OPERATIONS = [
+  'read',
+  'list',
+  'read through a link',
+  'write',
+  'append',
+  'truncate',
+  'mkdir',
+  'rename in',
+  'rename out',
+  'link in',
+  'link out',
+  'symlink',
+  'unlink',
+  'exec',
+];
 const MOVES = ['rename in', 'rename out', 'link in', 'link out'];
 const READING = ['read', 'list', 'read through a link'];
 
@@ -46,7 +67,12 @@ const furnish = (dir: string): void => {
 /** Which operations went through. */
 const through = (tried: unknown): string[] => OPERATIONS.filter((name) => (tried as Record<string, string>)[name] === 'ok');
 
-const snapshot = (dir: string): Record<string, string> => Object.fromEntries(readdirSync(dir).toSorted().map((name) => [name, readFileSync(join(dir, name), 'utf8')]));
+const snapshot = (dir: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(dir)
+      .toSorted()
+      .map((name) => [name, readFileSync(join(dir, name), 'utf8')]),
+  );
 
 /** What may be done where: each operation allowed in one place and denied in another. */
 export const grantCases = (stage: () => Stage, expectations: Expectations): void => {
@@ -103,21 +129,34 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
 
   it('a required grant that is missing is an error, an optional one is not', async () => {
     const missing = join(stage().root, 'nowhere');
-    await expect(stage().run({ grants: [grant(missing, 'ro')] })).rejects.toMatchObject({ code: 'not_found', details: { path: missing } });
-    expect((await stage().run({ args: ['-c', 'exit 0'], grants: [{ ...grant(missing, 'ro'), required: false }] })).end.exitCode).toBe(0);
+    await expect(stage().run({ grants: [grant(missing, 'ro')] })).rejects.toMatchObject({
+      code: 'not_found',
+      details: { path: missing },
+    });
+    expect(
+      (await stage().run({ args: ['-c', 'exit 0'], grants: [{ ...grant(missing, 'ro'), required: false }] })).end.exitCode,
+    ).toBe(0);
   });
 
   it('the node’s own directories cannot be granted, directly, from above or through a link', async () => {
     const link = join(stage().root, `link-${word()}`);
     symlinkSync(join(stage().root, 'data'), link);
-    for (const path of [join(stage().root, 'data'), stage().root, '/', link, join(stage().place.stateDir, stage().backend.name, stage().spec.id, 'runs')]) {
+    for (const path of [
+      join(stage().root, 'data'),
+      stage().root,
+      '/',
+      link,
+      join(stage().place.stateDir, stage().backend.name, stage().spec.id, 'runs'),
+    ]) {
       await expect(stage().run({ grants: [grant(path, 'ro')] })).rejects.toMatchObject({ code: 'path_refused' });
     }
   });
 
   it('a file provided after opening is readable to the run that was granted it', async () => {
     const path = await stage().environment.provide('token', Buffer.from('run-token-content'));
-    expect((await stage().run({ command: 'cat', args: [path], grants: [grant(path, 'ro')] })).stdout.toString()).toBe('run-token-content');
+    expect((await stage().run({ command: 'cat', args: [path], grants: [grant(path, 'ro')] })).stdout.toString()).toBe(
+      'run-token-content',
+    );
     const without = await stage().run({ command: 'cat', args: [path] });
     expect(without.end.exitCode === 0).toBe(!confined);
   });
@@ -127,13 +166,22 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
     mkdirSync(join(workdir, '.git/hooks'), { recursive: true });
     writeFileSync(join(workdir, '.git/config'), '[core]\n');
     writeFileSync(join(workdir, '.git/index'), '');
-    const spec = { ...stage().spec, id: `env-${word()}`, readOnly: [join(workdir, '.git/hooks'), join(workdir, '.git/config'), join(workdir, '.orrery')] };
+    const spec = {
+      ...stage().spec,
+      id: `env-${word()}`,
+      readOnly: [join(workdir, '.git/hooks'), join(workdir, '.git/config'), join(workdir, '.orrery')],
+    };
     const environment = await stage().backend.open(spec);
-    const script = 'cd .git; echo x > hooks/pre-commit; echo x >> config; mv config c; mv hooks h; rm -rf hooks config; cd ..; mv .git g; mkdir -p .git/hooks; echo x > .git/hooks/post-checkout; echo fine > .git/index; cat .git/index';
+    const script =
+      'cd .git; echo x > hooks/pre-commit; echo x >> config; mv config c; mv hooks h; rm -rf hooks config; cd ..; mv .git g; mkdir -p .git/hooks; echo x > .git/hooks/post-checkout; echo fine > .git/index; cat .git/index';
     const handle = await environment.start(stage().runSpec({ args: ['-c', script] }));
     await handle.go();
     await handle.wait();
-    expect([readdirSync(join(workdir, '.git/hooks')), readFileSync(join(workdir, '.git/config'), 'utf8'), readFileSync(join(workdir, '.git/index'), 'utf8')]).toEqual([[], '[core]\n', 'fine\n']);
+    expect([
+      readdirSync(join(workdir, '.git/hooks')),
+      readFileSync(join(workdir, '.git/config'), 'utf8'),
+      readFileSync(join(workdir, '.git/index'), 'utf8'),
+    ]).toEqual([[], '[core]\n', 'fine\n']);
     expect(existsSync(join(workdir, 'g'))).toBe(false);
     await handle.finish();
     await environment.close();
@@ -142,7 +190,8 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
   it('git works in the checkout: a commit with the private home', async () => {
     const dir = join(stage().spec.workdir, `repo-${word()}`);
     mkdirSync(dir);
-    const script = 'git init -q . && echo hello > f && git add f && git -c user.name=a -c user.email=a@b commit -q -m first && git log --format=%s && git status --short';
+    const script =
+      'git init -q . && echo hello > f && git add f && git -c user.name=a -c user.email=a@b commit -q -m first && git log --format=%s && git status --short';
     const { end, stdout, stderr } = await stage().run({ args: ['-c', script], cwd: dir });
     expect([end.exitCode, stdout.toString(), stderr.toString()]).toEqual([0, 'first\n', '']);
   });

@@ -26,15 +26,23 @@ export const limitCases = (stage: () => Stage, expectations: Expectations): void
   });
 
   it('the size of a file', async () => {
-    const { end } = await stage().run({ args: ['-c', 'head -c 3000000 /dev/zero > big; wc -c < big'], limits: { ...wide, diskBytes: MIB } });
+    const { end } = await stage().run({
+      args: ['-c', 'head -c 3000000 /dev/zero > big; wc -c < big'],
+      limits: { ...wide, diskBytes: MIB },
+    });
     expect(end.stdoutBytes === 0 || end.limit === 'file').toBe(false);
     const { stdout } = await stage().run({ args: ['-c', 'wc -c < big'] });
     expect(Number(stdout.toString())).toBeLessThanOrEqual(MIB);
   });
 
   it.runIf(expectations.enforces.memory)('memory', async () => {
-    const script = 'const all = []; for (let i = 0; i < 64; i++) all.push(Buffer.alloc(16 * 1024 * 1024, i)); console.log(all.length)';
-    const { end, stdout } = await stage().run({ command: NODE, args: ['-e', script], limits: { ...wide, memoryBytes: 256 * MIB } });
+    const script =
+      'const all = []; for (let i = 0; i < 64; i++) all.push(Buffer.alloc(16 * 1024 * 1024, i)); console.log(all.length)';
+    const { end, stdout } = await stage().run({
+      command: NODE,
+      args: ['-e', script],
+      limits: { ...wide, memoryBytes: 256 * MIB },
+    });
     expect([stdout.toString(), end.exitCode === 0]).toEqual(['', false]);
     expect(end.limit).toBe('memory');
   });
@@ -46,7 +54,10 @@ export const limitCases = (stage: () => Stage, expectations: Expectations): void
   });
 
   it('unread output pauses a program at its window and loses nothing', { timeout: 60_000 }, async () => {
-    const handle = await stage().start({ args: ['-c', 'head -c 100000000 /dev/zero; echo end'], limits: { ...wide, outputBytes: 256 * MIB } });
+    const handle = await stage().start({
+      args: ['-c', 'head -c 100000000 /dev/zero; echo end'],
+      limits: { ...wide, outputBytes: 256 * MIB },
+    });
     await until('the window is full', async () => (await stage().environment.stats()).processes > 0);
     expect(await handle.tryWait()).toBeNull();
     let bytes = 0;

@@ -5,7 +5,11 @@ import { expect, it } from 'vitest';
 import { askNode, nodeGrant, until } from './stage.ts';
 import type { Expectations, Stage } from './stage.ts';
 
-type Canary = { readonly ports: { readonly tcp4: number; readonly tcp6: number; readonly udp4: number; readonly any: number }; readonly heard: string[]; close(): void };
+type Canary = {
+  readonly ports: { readonly tcp4: number; readonly tcp6: number; readonly udp4: number; readonly any: number };
+  readonly heard: string[];
+  close(): void;
+};
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 
@@ -19,7 +23,9 @@ const startCanary = async (): Promise<Canary> => {
         socket.on('error', () => undefined);
         socket.end('canary');
       });
-      server.once('error', reject).listen(0, host, () => resolve({ port: (server.address() as { port: number }).port, close: () => server.close() }));
+      server
+        .once('error', reject)
+        .listen(0, host, () => resolve({ port: (server.address() as { port: number }).port, close: () => server.close() }));
     });
   const socket = createSocket('udp4').on('message', () => heard.push('udp'));
   await new Promise<void>((resolve) => {
@@ -79,32 +85,50 @@ const OWN_SERVER = `
 export const networkCases = (stage: () => Stage, expectations: Expectations): void => {
   const confined = expectations.confines.network;
 
-  it(confined ? 'canaries on every kind of port of the host hear nothing' : 'canaries of the host are heard: nothing is confined, and the guarantees say so', { timeout: 60_000 }, async () => {
-    const canary = await startCanary();
-    try {
-      const answers = (await askNode(stage(), callEverywhere(canary.ports))) as Record<string, string>;
-      if (!confined) await until('the calls', () => canary.heard.length >= (hasIpv6 ? 4 : 3));
-      const expected = confined ? [] : ['tcp 0.0.0.0', 'tcp 127.0.0.1', ...(hasIpv6 ? ['tcp ::1'] : []), 'udp'];
-      expect([...new Set(canary.heard)].toSorted()).toEqual(expected.toSorted());
-      expect(Object.values(answers).filter((answer) => answer === 'connected')).toHaveLength(confined ? 0 : hasIpv6 ? 3 : 2);
-      expect(answers.dns).not.toBe('resolved');
-      expect(stage().environment.guarantees.find(({ guarantee }) => guarantee === 'network')?.held).toBe(confined);
-    } finally {
-      canary.close();
-    }
-  });
+  it(
+    confined
+      ? 'canaries on every kind of port of the host hear nothing'
+      : 'canaries of the host are heard: nothing is confined, and the guarantees say so',
+    { timeout: 60_000 },
+    async () => {
+      const canary = await startCanary();
+      try {
+        const answers = (await askNode(stage(), callEverywhere(canary.ports))) as Record<string, string>;
+        if (!confined) await until('the calls', () => canary.heard.length >= (hasIpv6 ? 4 : 3));
+        const expected = confined ? [] : ['tcp 0.0.0.0', 'tcp 127.0.0.1', ...(hasIpv6 ? ['tcp ::1'] : []), 'udp'];
+        expect([...new Set(canary.heard)].toSorted()).toEqual(expected.toSorted());
+        expect(Object.values(answers).filter((answer) => answer === 'connected')).toHaveLength(confined ? 0 : hasIpv6 ? 3 : 2);
+        expect(answers.dns).not.toBe('resolved');
+        expect(stage().environment.guarantees.find(({ guarantee }) => guarantee === 'network')?.held).toBe(confined);
+      } finally {
+        canary.close();
+      }
+    },
+  );
 
   it('the broker is reached through its endpoint, byte for byte', async () => {
     const url = `${stage().environment.brokerEndpoint}/models/x?y=1`;
-    expect(await askNode(stage(), `console.log(JSON.stringify(await (await fetch(${JSON.stringify(url)})).text()))`)).toBe('broker heard /models/x?y=1');
+    expect(await askNode(stage(), `console.log(JSON.stringify(await (await fetch(${JSON.stringify(url)})).text()))`)).toBe(
+      'broker heard /models/x?y=1',
+    );
     expect(stage().brokerCalls.at(-1)).toBe('GET /models/x?y=1');
   });
 
   it('two programs of one environment reach the broker at the same time, and the second still when the first has ended', async () => {
     const url = JSON.stringify(`${stage().environment.brokerEndpoint}/again`);
     const ask = `const r = []; const ask = async () => r.push((await fetch(${url}, { headers: { connection: 'close' } })).status);`;
-    const first = await stage().start({ command: nodeGrant.path + '/bin/node', args: ['--input-type=module', '-e', `${ask} await ask(); console.log(r.join())`] });
-    const second = stage().run({ command: nodeGrant.path + '/bin/node', args: ['--input-type=module', '-e', `${ask} await ask(); await new Promise((d) => setTimeout(d, 800)); await ask(); console.log(r.join())`] });
+    const first = await stage().start({
+      command: nodeGrant.path + '/bin/node',
+      args: ['--input-type=module', '-e', `${ask} await ask(); console.log(r.join())`],
+    });
+    const second = stage().run({
+      command: nodeGrant.path + '/bin/node',
+      args: [
+        '--input-type=module',
+        '-e',
+        `${ask} await ask(); await new Promise((d) => setTimeout(d, 800)); await ask(); console.log(r.join())`,
+      ],
+    });
     expect((await first.wait()).exitCode).toBe(0);
     await first.finish();
     const { stdout, stderr } = await second;

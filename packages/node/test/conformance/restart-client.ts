@@ -17,7 +17,11 @@ export type RestartOrder = {
 const order = JSON.parse(process.argv[2]!) as RestartOrder;
 const { stateDir, protectedPaths } = order;
 const keeper = createKeeperClient({ binary: () => findKeeperBinary() });
-const backend = resolveBackend(createBackendFactories({ keeper, stateDir, protectedPaths, variables: {} }), { name: order.backend, options: {}, allowed: null });
+const backend = resolveBackend(createBackendFactories({ keeper, stateDir, protectedPaths, variables: {} }), {
+  name: order.backend,
+  options: {},
+  allowed: null,
+});
 
 const reached = (step: RestartOrder['step'], say: Record<string, unknown> = {}): Promise<never> | undefined => {
   if (step !== order.step) return undefined;

@@ -9,9 +9,14 @@ import type { Stage } from './stage.ts';
 
 /** Runs the small node up to a step, then kills it without warning. */
 const dieAt = async (order: RestartOrder): Promise<Record<string, unknown>> => {
-  const child = spawn(NODE, [join(import.meta.dirname, 'restart-client.ts'), JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(NODE, [join(import.meta.dirname, 'restart-client.ts'), JSON.stringify(order)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout });
-  const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => Promise.reject(new Error('it ended by itself')))])) as [string];
+  const [line] = (await Promise.race([
+    once(lines, 'line'),
+    once(child, 'exit').then(() => Promise.reject(new Error('it ended by itself'))),
+  ])) as [string];
   child.kill('SIGKILL');
   await once(child, 'exit');
   return JSON.parse(line) as Record<string, unknown>;
@@ -43,26 +48,29 @@ export const restartCases = (stage: () => Stage): void => {
     await environment.close();
   });
 
-  it.each(['launched', 'gone', 'wrote', 'reading'] as const)('killed when it had %s: the run goes on, each input is written once, every byte is there once', async (step) => {
-    const order = orderOf(step);
-    const said = await dieAt(order);
-    const environment = await stage().backend.reopen(order.spec);
-    const handle = await environment.reattach('the-run');
-    if (handle === null) throw new Error('the run was not found again');
-    if (said.identity !== undefined) expect(handle.identity).toEqual(said.identity);
-    await handle.go();
-    const from = typeof said.offset === 'number' ? said.offset : 0;
-    expect(await handle.inputState('first')).toEqual({ state: ['wrote', 'reading'].includes(step) ? 'written' : 'unwritten' });
-    await handle.write('first', Buffer.from('first\n'));
-    await handle.write('second', Buffer.from('second\n'));
-    await handle.closeInput();
-    const rest = (await collect(handle, 'stdout', from)).toString();
-    expect(`${typeof said.text === 'string' ? said.text : ''}${rest}`).toBe(EVERYTHING);
-    expect((await handle.wait()).exitCode).toBe(5);
-    await handle.finish();
-    expect(await environment.reattach('the-run')).toBeNull();
-    await environment.close();
-  });
+  it.each(['launched', 'gone', 'wrote', 'reading'] as const)(
+    'killed when it had %s: the run goes on, each input is written once, every byte is there once',
+    async (step) => {
+      const order = orderOf(step);
+      const said = await dieAt(order);
+      const environment = await stage().backend.reopen(order.spec);
+      const handle = await environment.reattach('the-run');
+      if (handle === null) throw new Error('the run was not found again');
+      if (said.identity !== undefined) expect(handle.identity).toEqual(said.identity);
+      await handle.go();
+      const from = typeof said.offset === 'number' ? said.offset : 0;
+      expect(await handle.inputState('first')).toEqual({ state: ['wrote', 'reading'].includes(step) ? 'written' : 'unwritten' });
+      await handle.write('first', Buffer.from('first\n'));
+      await handle.write('second', Buffer.from('second\n'));
+      await handle.closeInput();
+      const rest = (await collect(handle, 'stdout', from)).toString();
+      expect(`${typeof said.text === 'string' ? said.text : ''}${rest}`).toBe(EVERYTHING);
+      expect((await handle.wait()).exitCode).toBe(5);
+      await handle.finish();
+      expect(await environment.reattach('the-run')).toBeNull();
+      await environment.close();
+    },
+  );
 
   it('killed after the program’s end and before it was recorded: the end and the output are still there', async () => {
     const order = orderOf('ended');
@@ -70,7 +78,10 @@ export const restartCases = (stage: () => Stage): void => {
     const environment = await stage().backend.reopen(order.spec);
     const handle = await environment.reattach('the-run');
     if (handle === null) throw new Error('the run was not found again');
-    expect([await handle.wait(), (await collect(handle, 'stdout')).toString()]).toEqual([expect.objectContaining({ exitCode: 5 }), EVERYTHING]);
+    expect([await handle.wait(), (await collect(handle, 'stdout')).toString()]).toEqual([
+      expect.objectContaining({ exitCode: 5 }),
+      EVERYTHING,
+    ]);
     await handle.finish();
     await environment.close();
   });
@@ -99,7 +110,10 @@ export const restartCases = (stage: () => Stage): void => {
 
   it('what a dead node left and nobody names is found, ended and removed; what is named stays', async () => {
     const marker = uniqueSleep();
-    const order = { ...orderOf('gone'), run: stage().runSpec({ command: 'sleep', args: [marker.slice(6)], stdio: 'stream', runId: 'lost' }) };
+    const order = {
+      ...orderOf('gone'),
+      run: stage().runSpec({ command: 'sleep', args: [marker.slice(6)], stdio: 'stream', runId: 'lost' }),
+    };
     await dieAt(order);
     await until('the sleeper', () => processesWith(marker).length > 0);
     expect(await stage().backend.reclaim([stage().spec.id, order.spec.id])).toEqual([]);

@@ -32,7 +32,10 @@ const search = async (stage: Stage, canary: string): Promise<unknown> => {
   return JSON.parse(text);
 };
 
-const filesBelow = (dir: string): string[] => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name)).filter((path) => statSync(path).isFile());
+const filesBelow = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(dir, name))
+    .filter((path) => statSync(path).isFile());
 
 /** Secrets of the node, of its neighbours and of the run itself. */
 export const secretCases = (stage: () => Stage, expectations: Expectations): void => {
@@ -42,41 +45,58 @@ export const secretCases = (stage: () => Stage, expectations: Expectations): voi
     try {
       const { stdout } = await stage().run({ command: 'env' });
       expect(stdout.toString()).not.toContain(name);
-      const names = stdout.toString().trim().split('\n').map((line) => line.split('=')[0]).filter((one) => one !== '_' && one !== 'PWD' && one !== 'SHLVL');
+      const names = stdout
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=')[0])
+        .filter((one) => one !== '_' && one !== 'PWD' && one !== 'SHLVL');
       expect(names.toSorted()).toEqual(['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TEMP', 'TMP', 'TMPDIR', 'USER']);
     } finally {
       delete process.env[name];
     }
   });
 
-  it(expectations.confines.processes ? 'another process’s environment and arguments cannot be found' : 'another process of this user can be seen, as the guarantees say', async () => {
-    const canary = `canary-${word()}`;
-    const other = spawn(NODE, ['-e', 'setTimeout(() => {}, 60000)', canary], { env: { HIDDEN: canary }, stdio: 'ignore' });
-    try {
-      const answer = (await search(stage(), canary)) as { found: string[]; others: number };
-      if (expectations.confines.processes) expect(answer.found).toEqual([]);
-      else expect(answer.found).toContain('cmdline');
-      expect(answer.others < 3).toBe(expectations.confines.processes);
-    } finally {
-      other.kill('SIGKILL');
-    }
-  });
+  it(
+    expectations.confines.processes
+      ? 'another process’s environment and arguments cannot be found'
+      : 'another process of this user can be seen, as the guarantees say',
+    async () => {
+      const canary = `canary-${word()}`;
+      const other = spawn(NODE, ['-e', 'setTimeout(() => {}, 60000)', canary], { env: { HIDDEN: canary }, stdio: 'ignore' });
+      try {
+        const answer = (await search(stage(), canary)) as { found: string[]; others: number };
+        if (expectations.confines.processes) expect(answer.found).toEqual([]);
+        else expect(answer.found).toContain('cmdline');
+        expect(answer.others < 3).toBe(expectations.confines.processes);
+      } finally {
+        other.kill('SIGKILL');
+      }
+    },
+  );
 
   it('a secret in a program’s environment is in no file, no argument and no description', async () => {
     const secret = `secret-${word()}`;
-    const spec = stage().runSpec({ args: ['-c', 'read line; echo "$MY_TOKEN"'], stdio: 'stream', env: { MY_TOKEN: secret, ODD: `${secret}-odd` }, secretNames: ['ODD'] });
+    const spec = stage().runSpec({
+      args: ['-c', 'read line; echo "$MY_TOKEN"'],
+      stdio: 'stream',
+      env: { MY_TOKEN: secret, ODD: `${secret}-odd` },
+      secretNames: ['ODD'],
+    });
     expect(stage().environment.describe(spec)).not.toContain(secret);
     expect(stage().environment.describe(spec)).toContain(`MY_TOKEN='${MASK}'`);
     const handle = await stage().environment.start(spec);
     await handle.go();
     const holding = filesBelow(stage().place.stateDir).filter((path) => readFileSync(path, 'latin1').includes(secret));
-    const arguing = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(secret);
-      } catch {
-        return false;
-      }
-    });
+    const arguing = readdirSync('/proc')
+      .filter((pid) => /^\d+$/.test(pid))
+      .filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(secret);
+        } catch {
+          return false;
+        }
+      });
     expect([holding, arguing]).toEqual([[], []]);
     await handle.kill();
     await handle.finish();
@@ -87,8 +107,11 @@ export const secretCases = (stage: () => Stage, expectations: Expectations): voi
     const over = { command: NODE, args: ['-e', script, 'an argument', "it's"], env: { PLAIN: 'a b', API_KEY: 'hidden-value' } };
     const ran = (await askNode(stage(), '', over)) as { argv: string[]; cwd: string; env: Record<string, string> };
     const described = stage().environment.describe(stage().runSpec(over)).split('\n');
-    const field = (name: string): string[] => described.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(11));
-    const shown = Object.fromEntries(field('env').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).replace(/^'(.*)'$/, '$1')]));
+    const field = (name: string): string[] =>
+      described.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(11));
+    const shown = Object.fromEntries(
+      field('env').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).replace(/^'(.*)'$/, '$1')]),
+    );
     expect(field('command')[0]).toContain(`'an argument' 'it'\\''s'`);
     expect(field('cwd')).toEqual([ran.cwd]);
     expect(shown).toEqual({ ...ran.env, API_KEY: MASK });

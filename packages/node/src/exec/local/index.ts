@@ -11,7 +11,12 @@ const optionsSchema = z.strictObject(frontOptions);
 
 const NOTICE = 'confines nothing; the program can do whatever this user can';
 const WALLS: readonly KeeperGuarantee[] = ['files', 'network', 'hosts', 'processes', 'signals'];
-const noWall = (guarantee: KeeperGuarantee): GuaranteeReport => ({ guarantee, held: false, by: 'nothing', missing: 'local confines nothing' });
+const noWall = (guarantee: KeeperGuarantee): GuaranteeReport => ({
+  guarantee,
+  held: false,
+  by: 'nothing',
+  missing: 'local confines nothing',
+});
 
 /** The factory of `local`. Options: `brokerHoldMs`, `brokerHoldMax`. */
 export const localFactory = (parts: KeeperBackendParts): BackendFactory => ({

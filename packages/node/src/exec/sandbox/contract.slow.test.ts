@@ -13,10 +13,14 @@ const keeper = createKeeperClient({ binary: () => findKeeperBinary() });
 const root = process.getuid?.() === 0;
 const NOBODY = 65534;
 
-describeBackend(root ? 'sandbox as root' : 'sandbox as a user', (place) => sandboxFactory({ keeper, variables: process.env, ...place }).make({}), {
-  confines: { files: true, network: true, processes: true },
-  enforces: { memory: root, processes: root },
-});
+describeBackend(
+  root ? 'sandbox as root' : 'sandbox as a user',
+  (place) => sandboxFactory({ keeper, variables: process.env, ...place }).make({}),
+  {
+    confines: { files: true, network: true, processes: true },
+    enforces: { memory: root, processes: root },
+  },
+);
 
 const top = join(import.meta.dirname, '../../../../..');
 
@@ -26,7 +30,18 @@ const runAsNobody = async (): Promise<{ code: number | null; output: string }> =
   chownSync(home, NOBODY, NOBODY);
   chmodSync(home, 0o700);
   const vitest = join(top, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--config', 'vitest.slow.config.ts', '--configLoader', 'native', '--no-cache', '--reporter', 'json', 'packages/node/src/exec/sandbox/contract.slow.test.ts'];
+  const args = [
+    vitest,
+    'run',
+    '--config',
+    'vitest.slow.config.ts',
+    '--configLoader',
+    'native',
+    '--no-cache',
+    '--reporter',
+    'json',
+    'packages/node/src/exec/sandbox/contract.slow.test.ts',
+  ];
   const child = spawn(process.execPath, args, {
     cwd: top,
     uid: NOBODY,

@@ -21,7 +21,8 @@ const optionsSchema = z.strictObject({
 export const sandboxFactory = (parts: KeeperBackendParts): BackendFactory => ({
   name: 'sandbox',
   aliases: ['landlock', 'landrun'],
-  summary: "The keeper's own confinement: files by an allow list, no network but the broker, own processes. The default on Linux.",
+  summary:
+    "The keeper's own confinement: files by an allow list, no network but the broker, own processes. The default on Linux.",
   make: (options) => {
     const { frontPort, toolPaths, unixSockets, ...front } = parseBackendOptions('sandbox', optionsSchema, options);
     const kind = {

@@ -8,7 +8,13 @@ import { systemGrants } from './system-grants.ts';
 /** What the operator's options add to every run. */
 export type SandboxSettings = { readonly toolPaths: readonly string[]; readonly unixSockets: boolean };
 
-const toolGrant = (path: string): PathGrant => ({ path, access: 'rox', scope: 'absolute', provenance: 'environment', required: true });
+const toolGrant = (path: string): PathGrant => ({
+  path,
+  access: 'rox',
+  scope: 'absolute',
+  provenance: 'environment',
+  required: true,
+});
 
 /**
  * What a keeper is told by the backend `sandbox`: files by an allow list, no network but the broker's front, own
@@ -16,7 +22,13 @@ const toolGrant = (path: string): PathGrant => ({ path, access: 'rox', scope: 'a
  */
 export const renderSandbox = (input: RenderInput, settings: SandboxSettings): KeeperSpec => {
   const { environment, run, disk, fence } = input;
-  const grants = [...systemGrants, ...settings.toolPaths.map(toolGrant), ...ownGrants(environment), ...environment.grants, ...run.grants];
+  const grants = [
+    ...systemGrants,
+    ...settings.toolPaths.map(toolGrant),
+    ...ownGrants(environment),
+    ...environment.grants,
+    ...run.grants,
+  ];
   return renderKeeperSpec(input, {
     files: resolveGrants(grants, { home: environment.home, fence, disk }),
     readOnly: environment.readOnly,

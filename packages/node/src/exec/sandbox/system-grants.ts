@@ -61,7 +61,9 @@ const READABLE_DEVICES = ['/dev/random', '/dev/urandom'];
 /** Own processes only (a /proc of the run's own), and how many processors there are. */
 const KERNEL = ['/proc', '/sys/devices/system/cpu'];
 
-const grant = (access: PathAccess) => (path: string): PathGrant => ({ path, access, scope: 'absolute', provenance: 'environment', required: false });
+const grant =
+  (access: PathAccess) =>
+  (path: string): PathGrant => ({ path, access, scope: 'absolute', provenance: 'environment', required: false });
 
 /** The grants of the machine, each optional: what a distribution does not have is left out. */
 export const systemGrants: readonly PathGrant[] = [
