@@ -131,6 +131,14 @@ struct tree_usage tree_usage(int root) {
 	return usage;
 }
 
+bool tree_may_hold(int root, int pid) {
+	uint64_t ticks = 0;
+	for (int depth = 0; depth < MAX_DEPTH && pid > 1; depth++) {
+		if (pid == root || !read_stat(pid, &pid, &ticks)) return true;
+	}
+	return pid > 1;
+}
+
 static void signal_descendants(int signal) {
 	struct pids tree = descendants(getpid());
 	for (size_t i = 0; i < tree.count; i++) kill(tree.items[i], signal);

@@ -14,6 +14,7 @@
 #include "faults.h"
 #include "frame.h"
 #include "keeper.h"
+#include "tree.h"
 
 enum { MAX_VIEWERS = 128, MAX_PENDING = 64, OUT_LOW = 128 << 10, OUT_STOP = 1 << 20, LAST_WORD_MS = 2000 };
 
@@ -297,6 +298,14 @@ static void on_viewer(struct keeper *k, void *context, short events) {
 	feed_and_flush(v);
 }
 
+// The program must not drive its own keeper, where it may open sockets and finds this one.
+static bool is_of_the_run(const struct keeper *k, int fd) {
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return true;
+	return k->inner_pid > 0 && !k->inner_gone && peer.pid > 0 && tree_may_hold(k->inner_pid, peer.pid);
+}
+
 static void on_connection(struct keeper *k, void *context, short events) {
 	(void)context;
 	(void)events;
@@ -304,7 +313,7 @@ static void on_connection(struct keeper *k, void *context, short events) {
 	for (struct viewer *v = k->viewers; v; v = v->next) count++;
 	int fd = accept4(k->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) return;
-	struct viewer *v = count < MAX_VIEWERS ? calloc(1, sizeof *v) : NULL;
+	struct viewer *v = count < MAX_VIEWERS && !is_of_the_run(k, fd) ? calloc(1, sizeof *v) : NULL;
 	if (!v) {
 		close(fd);
 		return;

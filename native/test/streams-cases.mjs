@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { describe, it } from 'node:test'
-import { binary, blocks, finished, k, launch, outcome, running, shell, sleep, until } from './bench-run.mjs'
+import { binary, blocks, finished, folder, k, launch, outcome, running, shell, sleep, until } from './bench-run.mjs'
 
 const went = { code: 0, signal: null, limit: null, reason: null }
 
@@ -143,6 +143,12 @@ describe('streams', { concurrency: 3 }, () => {
     await v.request('finish')
     await v.done
     assert.equal(existsSync(k.join(run.dir, 'sock')), false)
+  })
+
+  it('lets no program of the run drive its own keeper', async () => {
+    const dir = folder()
+    const run = await running('python3', ['-c', 'import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\nprint(len(s.recv(100)))', k.join(dir, 'sock')], { dir })
+    assert.equal((await finished(run)).stdout, '0\n')
   })
 
   it('holds no descriptor of who started it and nothing outside its folder', async () => {
