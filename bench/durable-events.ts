@@ -19,13 +19,31 @@ export type DurableEventsResult = {
 const text = 'x'.repeat(600);
 const quiet = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 
-const measureStore = async ({ file, appenders, events }: { file: string; appenders: number; events: number }): Promise<number> => {
+const measureStore = async ({
+  file,
+  appenders,
+  events,
+}: {
+  file: string;
+  appenders: number;
+  events: number;
+}): Promise<number> => {
   const store = await openStore({ file, clock: systemClock, log: quiet });
   await store.transaction(async ({ db }) => {
     for (let n = 0; n < appenders; n++) {
       await db
         .insertInto('task')
-        .values({ id: `tsk_${n}`, request_id: `r${n}`, intent_hash: '', intent: '{}', state: 'running', harness: 'command', backend: 'local', cancel_requested: 0, created_at: 0 })
+        .values({
+          id: `tsk_${n}`,
+          request_id: `r${n}`,
+          intent_hash: '',
+          intent: '{}',
+          state: 'running',
+          harness: 'command',
+          backend: 'local',
+          cancel_requested: 0,
+          created_at: 0,
+        })
         .execute();
     }
   });
@@ -33,7 +51,8 @@ const measureStore = async ({ file, appenders, events }: { file: string; appende
   const begun = performance.now();
   await Promise.all(
     Array.from({ length: appenders }, async (_, n) => {
-      for (let count = 0; count < each; count++) await store.append([{ taskId: `tsk_${n}`, turn: 1, body: { kind: 'text', row: `r${count}`, text } }]);
+      for (let count = 0; count < each; count++)
+        await store.append([{ taskId: `tsk_${n}`, turn: 1, body: { kind: 'text', row: `r${count}`, text } }]);
     }),
   );
   const seconds = (performance.now() - begun) / 1000;
@@ -45,7 +64,9 @@ const measureRaw = ({ file, batch, events }: { file: string; batch: number; even
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
-  db.exec('CREATE TABLE event (seq INTEGER PRIMARY KEY, at INTEGER, task_key INTEGER, sequence INTEGER, turn INTEGER, kind TEXT, body TEXT)');
+  db.exec(
+    'CREATE TABLE event (seq INTEGER PRIMARY KEY, at INTEGER, task_key INTEGER, sequence INTEGER, turn INTEGER, kind TEXT, body TEXT)',
+  );
   db.exec('CREATE UNIQUE INDEX event_task ON event (task_key, sequence)');
   const insert = db.prepare('INSERT INTO event (seq, at, task_key, sequence, turn, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?)');
   const body = JSON.stringify({ kind: 'text', row: 'r1', text });
@@ -61,7 +82,11 @@ const measureRaw = ({ file, batch, events }: { file: string; batch: number; even
 };
 
 /** Measures in a directory of its own below the system's temporary one (or `directory`), which it removes. */
-export const durableEvents = async ({ appenders = 200, events = 60_000, directory = tmpdir() } = {}): Promise<DurableEventsResult> => {
+export const durableEvents = async ({
+  appenders = 200,
+  events = 60_000,
+  directory = tmpdir(),
+} = {}): Promise<DurableEventsResult> => {
   const place = mkdtempSync(join(directory, 'orrery-bench-'));
   try {
     const rawEventsPerSecond = measureRaw({ file: join(place, 'raw.db'), batch: appenders, events });
@@ -75,5 +100,7 @@ export const durableEvents = async ({ appenders = 200, events = 60_000, director
 if (import.meta.main) {
   const { eventsPerSecond, rawEventsPerSecond, ratio, appenders } = await durableEvents();
   const whole = (rate: number): string => Math.round(rate).toLocaleString('en');
-  console.log(`durable events  ${whole(eventsPerSecond)}/s with ${appenders} callers; raw driver ${whole(rawEventsPerSecond)}/s; ratio ${ratio.toFixed(2)}`);
+  console.log(
+    `durable events  ${whole(eventsPerSecond)}/s with ${appenders} callers; raw driver ${whole(rawEventsPerSecond)}/s; ratio ${ratio.toFixed(2)}`,
+  );
 }

@@ -62,7 +62,8 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   const stopping = new AbortController();
   const loop: RunLoop = createRunLoop(runParts(parts, state, stopping.signal));
   const tasks = openTasks(parts, () => loop);
-  if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model))) await parts.scripted.start();
+  if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model)))
+    await parts.scripted.start();
   await parts.tokens.ensureOwnerToken(paths.ownerToken);
   const recovered = await loop.recover();
   const ending: Ending = createEnding(parts, { state, loop, stopping });
@@ -98,7 +99,10 @@ const watchConfig = ({ config, log }: Parts, loop: RunLoop): (() => void) =>
 type Ending = Pick<RunningNode, 'stop' | 'ended'> & { closeLater(close: () => void | Promise<void>): void };
 
 /** How a node ends: first what takes work in, then what holds it, the store and the lock last. */
-const createEnding = (parts: Parts, given: { readonly state: NodeState; readonly loop: RunLoop; readonly stopping: AbortController }): Ending => {
+const createEnding = (
+  parts: Parts,
+  given: { readonly state: NodeState; readonly loop: RunLoop; readonly stopping: AbortController },
+): Ending => {
   const { state, loop, stopping } = given;
   const doors: (() => void | Promise<void>)[] = [];
   const ended = Promise.withResolvers<void>();
@@ -121,7 +125,9 @@ const createEnding = (parts: Parts, given: { readonly state: NodeState; readonly
     stop: async (now) => {
       if (state.phase !== 'draining') {
         state.phase = 'draining';
-        await parts.store.append([{ taskId: null, turn: null, body: { kind: 'node.stopping' } }]).catch((thrown: unknown) => parts.log.warn('node.stopping.unsaid', errorFields(thrown)));
+        await parts.store
+          .append([{ taskId: null, turn: null, body: { kind: 'node.stopping' } }])
+          .catch((thrown: unknown) => parts.log.warn('node.stopping.unsaid', errorFields(thrown)));
       }
       if (!now) await loop.drain();
       closing ??= close().catch((thrown: unknown) => ended.reject(thrown));

@@ -6,7 +6,11 @@ import { closest, errorCatalogue, OrreryError, toOrreryError } from '@orrery/pro
 import { resolvePaths, type NodePaths } from './config/paths.ts';
 
 /** What every verb is given. */
-export type Invocation = { readonly paths: NodePaths; readonly values: Readonly<Record<string, string | boolean | undefined>>; readonly positionals: readonly string[] };
+export type Invocation = {
+  readonly paths: NodePaths;
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+};
 
 /** A verb answers what is printed as its line. */
 export type Verb = (invocation: Invocation) => Promise<Readonly<Record<string, unknown>>>;
@@ -35,7 +39,10 @@ const run = async (args: readonly string[]): Promise<Readonly<Record<string, unk
   const load = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (load === undefined) {
     const guess = closest(name, Object.keys(verbs));
-    throw new OrreryError('unknown_command', `The node's program has no verb "${name.slice(0, 50)}".`, { rule: `It has ${Object.keys(verbs).join(', ')}.`, fix: guess === null ? undefined : `Did you mean ${guess}?` });
+    throw new OrreryError('unknown_command', `The node's program has no verb "${name.slice(0, 50)}".`, {
+      rule: `It has ${Object.keys(verbs).join(', ')}.`,
+      fix: guess === null ? undefined : `Did you mean ${guess}?`,
+    });
   }
   const { values, positionals } = parse(rest);
   const paths = resolvePaths({ env: process.env, home: homedir(), cwd: process.cwd(), data: values.data, config: values.config });
@@ -47,7 +54,11 @@ const parse = (args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (thrown) {
-    throw new OrreryError('invalid_input', thrown instanceof Error ? thrown.message : 'The options cannot be read.', { rule: `Options are ${Object.keys(options).map((name) => `--${name}`).join(', ')}.` });
+    throw new OrreryError('invalid_input', thrown instanceof Error ? thrown.message : 'The options cannot be read.', {
+      rule: `Options are ${Object.keys(options)
+        .map((name) => `--${name}`)
+        .join(', ')}.`,
+    });
   }
 };
 
@@ -57,7 +68,8 @@ try {
   say(await run(process.argv.slice(2)));
 } catch (thrown) {
   const error = toOrreryError(thrown);
-  if (error.code === 'internal') process.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
+  if (error.code === 'internal')
+    process.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
   say({ error: error.toBody() });
   process.exitCode = errorCatalogue[error.code].exit;
 }

@@ -6,7 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start, type ScriptedModel } from '@orrery/scripted-model';
 import { listAudit, type AuditRecord } from '../src/audit/index.ts';
-import { createBroker, createProviders, type Broker, type BrokerParts, type LimitReport, type ProviderSettings } from '../src/broker/index.ts';
+import {
+  createBroker,
+  createProviders,
+  type Broker,
+  type BrokerParts,
+  type LimitReport,
+  type ProviderSettings,
+} from '../src/broker/index.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { createIds } from '../src/kernel/ids.ts';
 import { createLog } from '../src/kernel/log.ts';
@@ -31,13 +38,20 @@ export type BrokerPlace = {
   close(): Promise<void>;
 };
 
-export type PlaceOptions = { readonly script?: unknown; readonly providers?: Readonly<Record<string, ProviderSettings>> } & Partial<Pick<BrokerParts, 'prices' | 'egressDeny' | 'resolve' | 'providerQuietMs' | 'clock'>>;
+export type PlaceOptions = {
+  readonly script?: unknown;
+  readonly providers?: Readonly<Record<string, ProviderSettings>>;
+} & Partial<Pick<BrokerParts, 'prices' | 'egressDeny' | 'resolve' | 'providerQuietMs' | 'clock'>>;
 
 /** Opens such a place; the three known providers are the scripted model. */
 export const openBrokerPlace = async ({ script = [], providers = {}, ...given }: PlaceOptions = {}): Promise<BrokerPlace> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-broker-'));
   const logged: string[] = [];
-  const log = createLog({ sink: { write: (line) => void logged.push(line), close: () => undefined }, clock: systemClock, level: 'debug' });
+  const log = createLog({
+    sink: { write: (line) => void logged.push(line), close: () => undefined },
+    clock: systemClock,
+    level: 'debug',
+  });
   const store = await openStore({ file: join(directory, 'orrery.db'), clock: systemClock, log, startWriter: startInlineWriter });
   const model = await start({ script });
   const limits: LimitReport[] = [];
@@ -60,7 +74,8 @@ export const openBrokerPlace = async ({ script = [], providers = {}, ...given }:
     directory,
     store,
     model,
-    audited: async () => (await listAudit(store.read, { limit: 1000 })).toReversed().map(({ id: _id, at: _at, ...record }) => record),
+    audited: async () =>
+      (await listAudit(store.read, { limit: 1000 })).toReversed().map(({ id: _id, at: _at, ...record }) => record),
     limits,
     logged,
     get broker() {
@@ -80,31 +95,80 @@ export const openBrokerPlace = async ({ script = [], providers = {}, ...given }:
   };
 };
 
-export type Answer = { readonly status: number; readonly reason: string; readonly headers: IncomingHttpHeaders; readonly body: string; readonly cut: boolean };
+export type Answer = {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly cut: boolean;
+};
 
-export type Asked = { readonly path: string; readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Uint8Array; readonly signal?: AbortSignal };
+export type Asked = {
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+};
 
 /** One request to a Unix socket, answered as far as it came. */
 export const ask = (socketPath: string, { path, method = 'POST', headers = {}, body, signal }: Asked): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const request = requestHttp({ socketPath, path, method, headers: { 'content-type': 'application/json', ...headers }, signal, agent: false }, (answer) => {
-      let text = '';
-      const done = (cut: boolean) => resolve({ status: answer.statusCode ?? 0, reason: answer.statusMessage ?? '', headers: answer.headers, body: text, cut });
-      answer.setEncoding('utf8');
-      answer.on('data', (part: string) => (text += part));
-      answer.on('end', () => done(!answer.complete));
-      answer.on('error', () => done(true));
-    });
+    const request = requestHttp(
+      { socketPath, path, method, headers: { 'content-type': 'application/json', ...headers }, signal, agent: false },
+      (answer) => {
+        let text = '';
+        const done = (cut: boolean) =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            reason: answer.statusMessage ?? '',
+            headers: answer.headers,
+            body: text,
+            cut,
+          });
+        answer.setEncoding('utf8');
+        answer.on('data', (part: string) => (text += part));
+        answer.on('end', () => done(!answer.complete));
+        answer.on('error', () => done(true));
+      },
+    );
     request.on('error', reject);
     request.end(body);
   });
 
 /** A model call on each wire, as the programs make them. */
 export const callOn = {
-  anthropic: (token: string, more: object = {}) => ({ path: '/models/anthropic/v1/messages?beta=true', headers: { 'x-api-key': token, 'anthropic-version': '2023-06-01' }, body: bodyOf({ model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'hello' }], stream: true, ...more }) }),
-  responses: (token: string, more: object = {}) => ({ path: '/models/openai/v1/responses', headers: { authorization: `Bearer ${token}` }, body: bodyOf({ model: 'gpt-5.5', input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hello' }] }], stream: true, ...more }) }),
-  chat: (token: string, more: object = {}) => ({ path: '/models/openai/v1/chat/completions', headers: { authorization: `Bearer ${token}` }, body: bodyOf({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'hello' }], stream: true, ...more }) }),
-  gemini: (token: string) => ({ path: '/models/google/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse&key=leak', headers: { 'x-goog-api-key': token }, body: bodyOf({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] }) }),
+  anthropic: (token: string, more: object = {}) => ({
+    path: '/models/anthropic/v1/messages?beta=true',
+    headers: { 'x-api-key': token, 'anthropic-version': '2023-06-01' },
+    body: bodyOf({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'hello' }],
+      stream: true,
+      ...more,
+    }),
+  }),
+  responses: (token: string, more: object = {}) => ({
+    path: '/models/openai/v1/responses',
+    headers: { authorization: `Bearer ${token}` },
+    body: bodyOf({
+      model: 'gpt-5.5',
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hello' }] }],
+      stream: true,
+      ...more,
+    }),
+  }),
+  chat: (token: string, more: object = {}) => ({
+    path: '/models/openai/v1/chat/completions',
+    headers: { authorization: `Bearer ${token}` },
+    body: bodyOf({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'hello' }], stream: true, ...more }),
+  }),
+  gemini: (token: string) => ({
+    path: '/models/google/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse&key=leak',
+    headers: { 'x-goog-api-key': token },
+    body: bodyOf({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] }),
+  }),
 } as const;
 
 /** With a tool, so that the scripted model takes it for a main call. */
@@ -119,4 +183,11 @@ const toolsOf = (body: object): object => {
 };
 
 /** Grants that allow everything the gateway can. */
-export const grants = (environmentId: string, more: object = {}) => ({ environmentId, taskId: `task-of-${environmentId}`, models: null, budgetUsd: null, egress: [] as readonly string[], ...more });
+export const grants = (environmentId: string, more: object = {}) => ({
+  environmentId,
+  taskId: `task-of-${environmentId}`,
+  models: null,
+  budgetUsd: null,
+  egress: [] as readonly string[],
+  ...more,
+});

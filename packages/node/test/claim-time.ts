@@ -20,7 +20,9 @@ try {
   const baseSha = project.headSha ?? '';
   for (const round of [1, 2, 3, 4]) {
     await time('refresh', () => node.projects.refresh(project.id));
-    const checkout = await time(`claim ${round === 1 ? 'cold' : 'warm'}`, () => node.workspace.claim({ projectId: project.id, taskId: `tsk_${round}`, baseSha }));
+    const checkout = await time(`claim ${round === 1 ? 'cold' : 'warm'}`, () =>
+      node.workspace.claim({ projectId: project.id, taskId: `tsk_${round}`, baseSha }),
+    );
     writeFiles(checkout.path, { 'd0/f1.txt': `changed ${round}\n`, 'new.txt': 'new\n', 'build/x.o': 'x' });
     if (round % 2 === 0) gitIn(checkout.path, 'add', '-A');
     if (round % 2 === 0) gitIn(checkout.path, 'commit', '-q', '-m', 'work');

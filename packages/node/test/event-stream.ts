@@ -20,8 +20,14 @@ export const listen = async (url: string, headers: Record<string, string> = {}) 
     for (const frame of frames) {
       if (frame.startsWith(':')) comments.push(frame.slice(2));
       else {
-        const fields = new Map(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
-        heard.push({ event: fields.get('event') ?? 'message', id: fields.get('id') ?? null, data: JSON.parse(fields.get('data') ?? 'null') });
+        const fields = new Map(
+          frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+        );
+        heard.push({
+          event: fields.get('event') ?? 'message',
+          id: fields.get('id') ?? null,
+          data: JSON.parse(fields.get('data') ?? 'null'),
+        });
       }
     }
     wake();

@@ -14,7 +14,10 @@ import { openStore } from '../src/store/sqlite/open-store.ts';
 import { createWorkspace } from '../src/workspace/index.ts';
 
 /** Opens a node's projects and checkouts in a fresh folder; `close` takes everything away. */
-export const openGitNode = async ({ environment = process.env, warmSlots }: { environment?: NodeJS.ProcessEnv; warmSlots?: number } = {}) => {
+export const openGitNode = async ({
+  environment = process.env,
+  warmSlots,
+}: { environment?: NodeJS.ProcessEnv; warmSlots?: number } = {}) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-node-')));
   const dataDirectory = join(folder, 'data');
   const home = join(folder, 'home');
@@ -37,7 +40,23 @@ export const openGitNode = async ({ environment = process.env, warmSlots }: { en
     await store.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { folder, dataDirectory, home, store, git, clock, ids, log, lines, events, workspace, makeWorkspace, projects, results, close };
+  return {
+    folder,
+    dataDirectory,
+    home,
+    store,
+    git,
+    clock,
+    ids,
+    log,
+    lines,
+    events,
+    workspace,
+    makeWorkspace,
+    projects,
+    results,
+    close,
+  };
 };
 
 export type GitNode = Awaited<ReturnType<typeof openGitNode>>;

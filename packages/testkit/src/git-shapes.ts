@@ -27,7 +27,14 @@ const environment = {
 
 /** Runs Git in a folder as the person (or the agent) whose repository it is. Answers stdout without the last newline. */
 export const gitIn = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'gc.auto=0', ...args], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 }).toString('utf8').replace(/\n$/, '');
+  execFileSync('git', ['-c', 'gc.auto=0', ...args], {
+    cwd: folder,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 1 << 28,
+  })
+    .toString('utf8')
+    .replace(/\n$/, '');
 
 /** Writes files below a folder; a `null` content is left out. */
 export const writeFiles = (folder: string, files: Readonly<Record<string, string>>): void => {
@@ -46,14 +53,28 @@ export const commitAll = (folder: string, message: string): string => {
 
 const initAt = (root: string, ...options: string[]): Shape => {
   mkdirSync(root, { recursive: true });
-  gitIn(root, 'init', '-q', ...(options.some((option) => option.startsWith('--initial-branch')) ? [] : ['--initial-branch=main']), ...options);
+  gitIn(
+    root,
+    'init',
+    '-q',
+    ...(options.some((option) => option.startsWith('--initial-branch')) ? [] : ['--initial-branch=main']),
+    ...options,
+  );
   return { path: root, root };
 };
 
 /** A plain repository: three files, one of them executable, an ignore file, one commit on `main`. */
-export const plainRepository = (folder: string, { name = 'plain', branch = 'main' }: { name?: string; branch?: string } = {}): Shape => {
+export const plainRepository = (
+  folder: string,
+  { name = 'plain', branch = 'main' }: { name?: string; branch?: string } = {},
+): Shape => {
   const shape = initAt(join(folder, name), `--initial-branch=${branch}`);
-  writeFiles(shape.root, { 'README.md': '# plain\n', 'src/main.txt': 'one\ntwo\nthree\n', 'run.sh': '#!/bin/sh\necho hi\n', '.gitignore': 'build/\n*.log\n' });
+  writeFiles(shape.root, {
+    'README.md': '# plain\n',
+    'src/main.txt': 'one\ntwo\nthree\n',
+    'run.sh': '#!/bin/sh\necho hi\n',
+    '.gitignore': 'build/\n*.log\n',
+  });
   chmodSync(join(shape.root, 'run.sh'), 0o755);
   commitAll(shape.root, 'first');
   return shape;

@@ -7,7 +7,22 @@ import { gitIn, writeFiles } from './git-shapes.ts';
 /** Plants one trick in a checkout whose `.git` the agent may write. */
 export type GitTrick = (tree: string, marker: string) => void;
 
-const hookNames = ['pre-commit', 'post-commit', 'post-checkout', 'post-merge', 'post-index-change', 'reference-transaction', 'pre-auto-gc', 'pre-push', 'pre-receive', 'update', 'post-update', 'fsmonitor-watchman', 'post-rewrite', 'proc-receive'];
+const hookNames = [
+  'pre-commit',
+  'post-commit',
+  'post-checkout',
+  'post-merge',
+  'post-index-change',
+  'reference-transaction',
+  'pre-auto-gc',
+  'pre-push',
+  'pre-receive',
+  'update',
+  'post-update',
+  'fsmonitor-watchman',
+  'post-rewrite',
+  'proc-receive',
+];
 
 const runs = (marker: string): string => `touch '${marker}'; false`;
 const config = (tree: string, key: string, value: string): string => gitIn(tree, 'config', key, value);
@@ -36,7 +51,8 @@ export const gitTricks = {
     config(tree, 'core.hooksPath', join(tree, 'my-hooks'));
   },
   aliases: (tree, marker) => {
-    for (const name of ['status', 'diff-files', 'ls-files', 'update-index', 'write-tree', 'st']) config(tree, `alias.${name}`, `!${runs(marker)}`);
+    for (const name of ['status', 'diff-files', 'ls-files', 'update-index', 'write-tree', 'st'])
+      config(tree, `alias.${name}`, `!${runs(marker)}`);
   },
   externalDiff: (tree, marker) => {
     config(tree, 'diff.external', runs(marker));
@@ -46,7 +62,18 @@ export const gitTricks = {
     config(tree, 'merge.evil.driver', runs(marker));
   },
   programs: (tree, marker) => {
-    for (const key of ['core.pager', 'core.editor', 'core.sshCommand', 'core.askPass', 'core.gitProxy', 'gpg.program', 'credential.helper', 'core.alternateRefsCommand', 'uploadpack.packObjectsHook', 'sequence.editor']) {
+    for (const key of [
+      'core.pager',
+      'core.editor',
+      'core.sshCommand',
+      'core.askPass',
+      'core.gitProxy',
+      'gpg.program',
+      'credential.helper',
+      'core.alternateRefsCommand',
+      'uploadpack.packObjectsHook',
+      'sequence.editor',
+    ]) {
       config(tree, key, key === 'credential.helper' ? `!${runs(marker)}` : runs(marker));
     }
     config(tree, 'commit.gpgSign', 'true');

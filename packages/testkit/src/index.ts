@@ -1,2 +1,11 @@
-export { commitAll, gitIn, gitShapes, largeRepository, plainRepository, writeFiles, type Shape, type ShapeName } from './git-shapes.ts';
+export {
+  commitAll,
+  gitIn,
+  gitShapes,
+  largeRepository,
+  plainRepository,
+  writeFiles,
+  type Shape,
+  type ShapeName,
+} from './git-shapes.ts';
 export { gitTricks, trickWorked, type GitTrick, type GitTrickName } from './git-tricks.ts';

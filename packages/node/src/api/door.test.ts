@@ -16,7 +16,14 @@ const tokens = {
   },
 };
 
-const token = { id: 'tok_1', name: 'ci', scope: 'viewer' as const, createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: null, expiresAt: null };
+const token = {
+  id: 'tok_1',
+  name: 'ci',
+  scope: 'viewer' as const,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  lastUsedAt: null,
+  expiresAt: null,
+};
 
 describe('the door', () => {
   let calls: unknown[] = [];
@@ -52,10 +59,22 @@ describe('the door', () => {
     },
   };
 
-  const ask = async (path: string, init: { method?: string; scope?: Scope | null; headers?: Record<string, string>; body?: string | ReadableStream } = {}) => {
+  const ask = async (
+    path: string,
+    init: { method?: string; scope?: Scope | null; headers?: Record<string, string>; body?: string | ReadableStream } = {},
+  ) => {
     const log = createLog({ sink: { write: (line) => logged.push(line), close: () => undefined }, clock: systemClock });
     const clock = { ...systemClock, monotonicMs: () => nowMs };
-    app ??= createApi({ handlers, tokens, streams: noStreams, clock, log, checkAnswers: true, bodyLimitBytes: 200, hosts: ['orrery.test'] });
+    app ??= createApi({
+      handlers,
+      tokens,
+      streams: noStreams,
+      clock,
+      log,
+      checkAnswers: true,
+      bodyLimitBytes: 200,
+      hosts: ['orrery.test'],
+    });
     const { scope = 'owner' } = init;
     const response = await app.request(path, {
       method: init.method ?? 'GET',
@@ -63,7 +82,9 @@ describe('the door', () => {
       body: init.body,
       ...(init.body instanceof ReadableStream ? { duplex: 'half' } : {}),
     } as RequestInit);
-    const json = (await response.json()) as { error?: { code: string; message: string; fix: string | null; details: { issues?: unknown } | null } };
+    const json = (await response.json()) as {
+      error?: { code: string; message: string; fix: string | null; details: { issues?: unknown } | null };
+    };
     return { status: response.status, json, headers: response.headers };
   };
   let app: ReturnType<typeof createApi> | null = null;
@@ -72,7 +93,9 @@ describe('the door', () => {
   it('lets the parsed call through and answers with the status of the table and security headers', async () => {
     const asked = await ask('/api/v1/tasks?limit=5&state=running', { scope: 'viewer' });
     expect([asked.status, asked.json]).toEqual([200, { items: [], nextCursor: null, seq: 3 }]);
-    expect(calls).toEqual([{ params: {}, query: { limit: 5, state: 'running' }, body: undefined, caller: { name: 'test', scope: 'viewer' } }]);
+    expect(calls).toEqual([
+      { params: {}, query: { limit: 5, state: 'running' }, body: undefined, caller: { name: 'test', scope: 'viewer' } },
+    ]);
     expect(Object.fromEntries(asked.headers)).toMatchObject({
       'cache-control': 'no-store',
       'content-type': 'application/json; charset=utf-8',
@@ -86,11 +109,18 @@ describe('the door', () => {
   it('answers health without a token and nothing else', async () => {
     expect(await ask('/api/v1/health', { scope: null })).toMatchObject({ status: 200, json: { ok: true } });
     const refused = await ask('/api/v1/tasks', { scope: null });
-    expect([refused.status, refused.json.error?.code, refused.headers.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer realm="orrery"']);
+    expect([refused.status, refused.json.error?.code, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      'unauthenticated',
+      'Bearer realm="orrery"',
+    ]);
   });
 
   it('holds every operation to its scope, also the event streams', async () => {
-    expect(await ask('/api/v1/tokens', { scope: 'operator' })).toMatchObject({ status: 403, json: { error: { code: 'forbidden' } } });
+    expect(await ask('/api/v1/tokens', { scope: 'operator' })).toMatchObject({
+      status: 403,
+      json: { error: { code: 'forbidden' } },
+    });
     expect(await ask('/api/v1/tokens', { scope: 'owner' })).toMatchObject({ status: 200, json: { items: [token] } });
     expect(await ask('/api/v1/events', { scope: null })).toMatchObject({ status: 401 });
     expect(await ask('/api/v1/tasks/x/events', { scope: null })).toMatchObject({ status: 401 });
@@ -98,7 +128,10 @@ describe('the door', () => {
 
   it('says in the whole envelope what a handler refused', async () => {
     const asked = await ask('/api/v1/projects/prj_1');
-    expect([asked.status, asked.json]).toEqual([404, { error: { code: 'not_found', message: 'No project prj_1.', rule: 'r', fix: 'f', retryable: false, details: { a: 1 } } }]);
+    expect([asked.status, asked.json]).toEqual([
+      404,
+      { error: { code: 'not_found', message: 'No project prj_1.', rule: 'r', fix: 'f', retryable: false, details: { a: 1 } } },
+    ]);
   });
 
   it('tells nothing of a failure that was not meant, and logs its kind', async () => {
@@ -109,38 +142,74 @@ describe('the door', () => {
   });
 
   it('takes only JSON that is declared so, whole and within the limit', async () => {
-    const post = (init: { headers?: Record<string, string>; body?: string | ReadableStream }) => ask('/api/v1/queue/pause', { method: 'POST', ...init });
-    expect(await post({ headers: { 'content-type': 'text/plain' }, body: '{}' })).toMatchObject({ status: 415, json: { error: { code: 'unsupported_media_type' } } });
+    const post = (init: { headers?: Record<string, string>; body?: string | ReadableStream }) =>
+      ask('/api/v1/queue/pause', { method: 'POST', ...init });
+    expect(await post({ headers: { 'content-type': 'text/plain' }, body: '{}' })).toMatchObject({
+      status: 415,
+      json: { error: { code: 'unsupported_media_type' } },
+    });
     expect(await post({})).toMatchObject({ status: 415 });
     expect(await post({ headers: json, body: '' })).toMatchObject({ status: 400, json: { error: { code: 'empty_input' } } });
     const broken = await post({ headers: json, body: '{"secret words' });
     expect([broken.status, broken.json.error?.code]).toEqual([400, 'invalid_input']);
     expect(broken.json.error?.message).not.toContain('secret');
-    expect(await post({ headers: json, body: 'x'.repeat(201) })).toMatchObject({ status: 413, json: { error: { code: 'input_too_large' } } });
+    expect(await post({ headers: json, body: 'x'.repeat(201) })).toMatchObject({
+      status: 413,
+      json: { error: { code: 'input_too_large' } },
+    });
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new TextEncoder().encode('x'.repeat(150))) });
     expect(await post({ headers: json, body: endless })).toMatchObject({ status: 413 });
-    const latin = new ReadableStream({ start: (controller) => (controller.enqueue(new Uint8Array([0x22, 0xff, 0x22])), controller.close()) });
-    expect(await post({ headers: json, body: latin })).toMatchObject({ status: 400, json: { error: { message: 'The body is not UTF-8.' } } });
+    const latin = new ReadableStream({
+      start: (controller) => (controller.enqueue(new Uint8Array([0x22, 0xff, 0x22])), controller.close()),
+    });
+    expect(await post({ headers: json, body: latin })).toMatchObject({
+      status: 400,
+      json: { error: { message: 'The body is not UTF-8.' } },
+    });
     expect(calls).toEqual([]);
-    expect(await post({ headers: { 'content-type': 'application/json; charset=UTF-8' }, body: '{}' })).toMatchObject({ status: 200 });
+    expect(await post({ headers: { 'content-type': 'application/json; charset=UTF-8' }, body: '{}' })).toMatchObject({
+      status: 200,
+    });
   });
 
   it('refuses keys it does not know with the one that was meant, in body and query', async () => {
     const body = await ask('/api/v1/queue/pause', { method: 'POST', headers: json, body: '{"requestID":"a"}' });
-    expect(body).toMatchObject({ status: 400, json: { error: { code: 'unknown_key', fix: 'Write "requestId" instead of "requestID".', details: { where: 'body', issues: [{ path: 'requestID', guess: 'requestId' }] } } } });
-    expect(await ask('/api/v1/tasks?limt=5')).toMatchObject({ status: 400, json: { error: { code: 'unknown_key', details: { where: 'query' } } } });
+    expect(body).toMatchObject({
+      status: 400,
+      json: {
+        error: {
+          code: 'unknown_key',
+          fix: 'Write "requestId" instead of "requestID".',
+          details: { where: 'body', issues: [{ path: 'requestID', guess: 'requestId' }] },
+        },
+      },
+    });
+    expect(await ask('/api/v1/tasks?limt=5')).toMatchObject({
+      status: 400,
+      json: { error: { code: 'unknown_key', details: { where: 'query' } } },
+    });
     expect(await ask('/api/v1/tasks?limit=5&limit=6')).toMatchObject({ status: 400, json: { error: { code: 'invalid_input' } } });
     const wrong = await ask('/api/v1/tasks?limit=5000');
-    expect(wrong).toMatchObject({ status: 400, json: { error: { code: 'invalid_input', details: { issues: [{ path: 'limit' }] } } } });
+    expect(wrong).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_input', details: { issues: [{ path: 'limit' }] } } },
+    });
   });
 
   it('takes an Idempotency-Key as the request id, and refuses where that would promise too much', async () => {
-    const post = (headers: Record<string, string>, body: string, path = '/api/v1/queue/pause') => ask(path, { method: 'POST', headers: { ...json, ...headers }, body });
+    const post = (headers: Record<string, string>, body: string, path = '/api/v1/queue/pause') =>
+      ask(path, { method: 'POST', headers: { ...json, ...headers }, body });
     expect(await post({ 'idempotency-key': 'key-1' }, '{}')).toMatchObject({ status: 200 });
     expect(calls).toMatchObject([{ body: { requestId: 'key-1' } }]);
-    expect(await post({ 'idempotency-key': 'key-1' }, '{"requestId":"key-2"}')).toMatchObject({ status: 409, json: { error: { code: 'request_conflict' } } });
+    expect(await post({ 'idempotency-key': 'key-1' }, '{"requestId":"key-2"}')).toMatchObject({
+      status: 409,
+      json: { error: { code: 'request_conflict' } },
+    });
     expect(await post({ 'idempotency-key': ' ; ' }, '{}')).toMatchObject({ status: 400 });
-    expect(await post({ 'idempotency-key': 'k' }, '{"name":"n","scope":"viewer"}', '/api/v1/tokens')).toMatchObject({ status: 409, json: { error: { code: 'unsupported' } } });
+    expect(await post({ 'idempotency-key': 'k' }, '{"name":"n","scope":"viewer"}', '/api/v1/tokens')).toMatchObject({
+      status: 409,
+      json: { error: { code: 'unsupported' } },
+    });
   });
 
   it('says what it has and has not', async () => {

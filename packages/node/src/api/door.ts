@@ -1,5 +1,15 @@
 import type { HttpBindings } from '@hono/node-server';
-import { includesScope, operations, requestId, streamPaths, type Caller, type Operation, type OperationHandlers, type OperationName, type Scope } from '@orrery/protocol';
+import {
+  includesScope,
+  operations,
+  requestId,
+  streamPaths,
+  type Caller,
+  type Operation,
+  type OperationHandlers,
+  type OperationName,
+  type Scope,
+} from '@orrery/protocol';
 import { apiVersion, version } from '@orrery/protocol/version';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -44,7 +54,12 @@ type Door = ApiParts & { readonly failures: RateLimiter };
 /** The whole HTTP API: the operations of the table, two event streams and the OpenAPI document. */
 export const createApi = (parts: ApiParts): Hono<Env> => {
   const app = new Hono<Env>();
-  const failures = createRateLimiter({ burst: AUTH_FAILURES_BURST, perSecond: AUTH_FAILURES_PER_SECOND, keys: RATE_KEYS, clock: parts.clock });
+  const failures = createRateLimiter({
+    burst: AUTH_FAILURES_BURST,
+    perSecond: AUTH_FAILURES_PER_SECOND,
+    keys: RATE_KEYS,
+    clock: parts.clock,
+  });
   const door: Door = { ...parts, handlers: { ...ownHandlers(parts.handlers), ...parts.handlers }, failures };
   let document: unknown = null;
 
@@ -54,7 +69,9 @@ export const createApi = (parts: ApiParts): Hono<Env> => {
   });
   app.get('/api/openapi.json', () => jsonAnswer((document ??= openApiDocument()), 200));
   for (const [name, operation] of Object.entries(operations)) {
-    app.on(operation.method.toUpperCase(), `/api/v1${operation.path}`, (context) => answer(context, { door, name: name as OperationName, operation }));
+    app.on(operation.method.toUpperCase(), `/api/v1${operation.path}`, (context) =>
+      answer(context, { door, name: name as OperationName, operation }),
+    );
   }
   app.get(`/api/v1${streamPaths.node}`, (context) => stream(context, { door, open: (request) => parts.streams.node(request) }));
   app.get(`/api/v1${streamPaths.task}`, (context) => {
@@ -63,14 +80,18 @@ export const createApi = (parts: ApiParts): Hono<Env> => {
   });
   app.notFound((context) => errorAnswer(noRoute(context)));
   app.onError((thrown, context) => {
-    if (toOrreryError(thrown).code === 'internal') parts.log.error('api.failed', { method: context.req.method, ...errorFields(thrown) });
+    if (toOrreryError(thrown).code === 'internal')
+      parts.log.error('api.failed', { method: context.req.method, ...errorFields(thrown) });
     return errorAnswer(thrown);
   });
   return app;
 };
 
 /** Lets a reader in and hands it the raw response: frames are written once for all readers, past the answer of the framework. */
-const stream = async (context: ApiContext, { door, open }: { door: Door; open: (request: StreamRequest) => Promise<void> }): Promise<Response> => {
+const stream = async (
+  context: ApiContext,
+  { door, open }: { door: Door; open: (request: StreamRequest) => Promise<void> },
+): Promise<Response> => {
   await admit(context, { door, scope: 'viewer' });
   const response = context.env?.outgoing;
   if (response === undefined || context.req.method !== 'GET') throw noRoute(context);
@@ -86,12 +107,19 @@ const streamCursor = z.coerce.number().int().min(0);
 const streamQuery = z.strictObject({ after: streamCursor.optional(), types: z.string().max(2_000).optional() });
 
 const noRoute = (context: ApiContext): OrreryError =>
-  new OrreryError('not_found', `There is no ${context.req.method} at this path.`, { rule: 'The API has the paths of /api/openapi.json.', fix: 'Look at GET /api/openapi.json' });
+  new OrreryError('not_found', `There is no ${context.req.method} at this path.`, {
+    rule: 'The API has the paths of /api/openapi.json.',
+    fix: 'Look at GET /api/openapi.json',
+  });
 
 /** The operations that only the door can answer. */
 const ownHandlers = (handlers: Partial<OperationHandlers>): Pick<OperationHandlers, 'health' | 'capabilities'> => ({
   health: async () => ({ ok: true }),
-  capabilities: async () => ({ apiVersion, version, operations: [...new Set(['health', 'capabilities', ...Object.keys(handlers)])].toSorted() }),
+  capabilities: async () => ({
+    apiVersion,
+    version,
+    operations: [...new Set(['health', 'capabilities', ...Object.keys(handlers)])].toSorted(),
+  }),
 });
 
 const nobody: Caller = { name: 'anonymous', scope: 'viewer' };
@@ -103,7 +131,9 @@ const admit = async (context: ApiContext, { door, scope }: { door: Door; scope: 
   try {
     caller = await door.tokens.authenticate(context.req.header('authorization'));
   } catch (thrown) {
-    throw thrown instanceof OrreryError && thrown.code === 'unauthenticated' ? (tooManyFailures(context, door) ?? thrown) : thrown;
+    throw thrown instanceof OrreryError && thrown.code === 'unauthenticated'
+      ? (tooManyFailures(context, door) ?? thrown)
+      : thrown;
   }
   if (includesScope(caller.scope, scope)) return caller;
   throw new OrreryError('forbidden', `The token "${caller.name}" may not do this.`, {
@@ -129,7 +159,9 @@ const answer = async (context: ApiContext, { door, name, operation }: Asked): Pr
   const caller = await admit(context, { door, scope: operation.scope });
   const handler = door.handlers[name] as ((call: unknown) => Promise<unknown>) | undefined;
   if (handler === undefined) {
-    throw new OrreryError('unsupported', `This node does not have "${name}".`, { rule: 'GET /api/v1/capabilities lists what it has.' });
+    throw new OrreryError('unsupported', `This node does not have "${name}".`, {
+      rule: 'GET /api/v1/capabilities lists what it has.',
+    });
   }
   const params = parseOutside(operation.params, { value: context.req.param(), where: 'path' });
   const query = parseOutside(operation.query.strict(), { value: queryOf(context), where: 'query' });
@@ -149,21 +181,31 @@ const queryOf = (context: ApiContext): Record<string, string> => {
 };
 
 /** The body with the request id of the header, when there is one. */
-const bodyOf = async (context: ApiContext, { door, operation, schema }: { door: Door; operation: Operation; schema: NonNullable<Operation['body']> }): Promise<unknown> => {
+const bodyOf = async (
+  context: ApiContext,
+  { door, operation, schema }: { door: Door; operation: Operation; schema: NonNullable<Operation['body']> },
+): Promise<unknown> => {
   checkContentType(context.req.header('content-type') ?? null);
   const value = await readJson(context.req.raw, door.bodyLimitBytes ?? HTTP_BODY_BYTES);
-  return parseOutside(schema, { value: withRequestId(context.req.header('idempotency-key'), { value, operation }), where: 'body' });
+  return parseOutside(schema, {
+    value: withRequestId(context.req.header('idempotency-key'), { value, operation }),
+    where: 'body',
+  });
 };
 
 const withRequestId = (header: string | undefined, { value, operation }: { value: unknown; operation: Operation }): unknown => {
   if (header === undefined) return value;
   const key = parseOutside(requestId, { value: header, where: 'header' });
   if (!takesRequestId(operation)) {
-    throw new OrreryError('unsupported', 'This operation takes no Idempotency-Key.', { rule: 'Only operations with requestId in their body can be sent twice as one.' });
+    throw new OrreryError('unsupported', 'This operation takes no Idempotency-Key.', {
+      rule: 'Only operations with requestId in their body can be sent twice as one.',
+    });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   if ('requestId' in value && value.requestId !== key) {
-    throw new OrreryError('request_conflict', 'The header Idempotency-Key and requestId in the body differ.', { rule: 'They are the same thing: send one of them.' });
+    throw new OrreryError('request_conflict', 'The header Idempotency-Key and requestId in the body differ.', {
+      rule: 'They are the same thing: send one of them.',
+    });
   }
   return { ...value, requestId: key };
 };

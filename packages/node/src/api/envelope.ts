@@ -11,7 +11,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 
 /** An answer as JSON. */
 export const jsonAnswer = (value: unknown, status: number, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(JSON.stringify(value), { status, headers: { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', ...headers } });
+  new Response(JSON.stringify(value), {
+    status,
+    headers: { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', ...headers },
+  });
 
 /** Anything thrown, as `{error: …}` with the status of the catalogue. What is not an `OrreryError` tells nothing of itself. */
 export const errorAnswer = (thrown: unknown): Response => {

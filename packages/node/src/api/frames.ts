@@ -7,10 +7,12 @@ export type Numbering = 'seq' | 'sequence';
 export const cursorOf = (event: OrreryEvent, numbering: Numbering): number | null => event[numbering];
 
 /** One event as a server-sent event: its cursor as the id, itself as the data. JSON has no line breaks. */
-export const eventFrame = (event: OrreryEvent, numbering: Numbering): string => `id: ${cursorOf(event, numbering)}\ndata: ${JSON.stringify(event)}\n\n`;
+export const eventFrame = (event: OrreryEvent, numbering: Numbering): string =>
+  `id: ${cursorOf(event, numbering)}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** The first frame of a stream, or the one that says that the cursor cannot be used: reading goes on after `after`. */
-export const cursorFrame = (kind: 'hello' | 'reset', cursor: { readonly after: number; readonly seq: number }): string => `event: ${kind}\ndata: ${JSON.stringify(cursor)}\n\n`;
+export const cursorFrame = (kind: 'hello' | 'reset', cursor: { readonly after: number; readonly seq: number }): string =>
+  `event: ${kind}\ndata: ${JSON.stringify(cursor)}\n\n`;
 
 /** A line that readers skip. */
 export const commentFrame = (text: string): string => `: ${text}\n\n`;
@@ -38,6 +40,7 @@ export const createFrameBatch = (events: readonly OrreryEvent[], numbering: Numb
   return {
     events,
     all,
-    frames: (from, wanted) => Buffer.concat(events.flatMap((event, index) => (index >= from && wanted(event) ? [frame(index)] : []))),
+    frames: (from, wanted) =>
+      Buffer.concat(events.flatMap((event, index) => (index >= from && wanted(event) ? [frame(index)] : []))),
   };
 };

@@ -37,10 +37,13 @@ const foreignHost = (): OrreryError =>
   });
 
 const foreignOrigin = (): OrreryError =>
-  new OrreryError('forbidden', 'The request comes from the page of another site.', { rule: 'Browsers may call this node from its own pages only.' });
+  new OrreryError('forbidden', 'The request comes from the page of another site.', {
+    rule: 'Browsers may call this node from its own pages only.',
+  });
 
 /** Addresses that only this machine can reach. */
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** Refuses to listen where others can reach, unless that was said aloud. */
 export const checkBind = ({ host, insecureBind }: { host: string; insecureBind: boolean }): void => {

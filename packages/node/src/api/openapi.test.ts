@@ -3,11 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from './openapi.ts';
 
 type Parameter = { name: string; in: string; required: boolean; schema: object };
-type Described = { operationId: string; parameters: Parameter[]; requestBody?: { content: Record<string, { schema: object }> }; responses: Record<string, { content: Record<string, { schema: object }> }>; security?: unknown };
-type Document = { openapi: string; paths: Record<string, Record<string, Described>>; components: { schemas: Record<string, object>; securitySchemes: Record<string, object> } };
+type Described = {
+  operationId: string;
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, { schema: object }> };
+  responses: Record<string, { content: Record<string, { schema: object }> }>;
+  security?: unknown;
+};
+type Document = {
+  openapi: string;
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+};
 
 const document = JSON.parse(JSON.stringify(openApiDocument())) as Document;
-const described = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
 
 /** Every `$ref` of a value. */
 const refsOf = (value: unknown): string[] => {
@@ -45,13 +57,19 @@ describe('the OpenAPI document', () => {
     const refs = refsOf(document);
     expect(refs.length).toBeGreaterThan(10);
     for (const ref of new Set(refs)) {
-      const target = ref.replace(/^#\//, '').split('/').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+      const target = ref
+        .replace(/^#\//, '')
+        .split('/')
+        .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
       expect(target, ref).toBeTypeOf('object');
     }
   });
 
   it('shows nullable fields as 3.1 does', () => {
-    const task = document.paths['/api/v1/tasks/{id}']?.['get']?.responses['200']?.content['application/json']?.schema as { properties: Record<string, unknown>; additionalProperties: boolean };
+    const task = document.paths['/api/v1/tasks/{id}']?.['get']?.responses['200']?.content['application/json']?.schema as {
+      properties: Record<string, unknown>;
+      additionalProperties: boolean;
+    };
     expect(task.properties['waitingFor']).toEqual({ type: ['string', 'null'] });
   });
 });

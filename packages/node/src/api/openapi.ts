@@ -8,11 +8,24 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
 };
 
 const parametersOf = (schema: z.ZodObject, place: 'path' | 'query'): unknown[] => {
-  const { properties = {}, required = [] } = schemaOf(schema, 'input') as { properties?: Record<string, unknown>; required?: string[] };
-  return Object.entries(properties).map(([name, of]) => ({ name, in: place, required: place === 'path' || required.includes(name), schema: of }));
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, of]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: of,
+  }));
 };
 
-const failures = { default: { description: 'What failed, the rule behind it and the next step.', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } } };
+const failures = {
+  default: {
+    description: 'What failed, the rule behind it and the next step.',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  },
+};
 
 const templateOf = (path: string): string => `/api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`;
 
@@ -21,15 +34,30 @@ const operationOf = (name: string, operation: Operation): Record<string, unknown
   summary: operation.summary,
   'x-orrery-scope': operation.scope,
   ...(operation.scope === null ? { security: [] } : {}),
-  parameters: [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query'), ...(takesRequestId(operation) ? [idempotencyKey] : [])],
-  ...(operation.body === null ? {} : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body, 'input') } } } }),
+  parameters: [
+    ...parametersOf(operation.params, 'path'),
+    ...parametersOf(operation.query, 'query'),
+    ...(takesRequestId(operation) ? [idempotencyKey] : []),
+  ],
+  ...(operation.body === null
+    ? {}
+    : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body, 'input') } } } }),
   responses: {
-    [operation.status]: { description: operation.summary, content: { 'application/json': { schema: schemaOf(operation.answer, 'output') } } },
+    [operation.status]: {
+      description: operation.summary,
+      content: { 'application/json': { schema: schemaOf(operation.answer, 'output') } },
+    },
     ...failures,
   },
 });
 
-const idempotencyKey = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 }, description: 'The same as requestId in the body.' };
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', maxLength: 200 },
+  description: 'The same as requestId in the body.',
+};
 
 /** Whether the body of an operation has a request id, so that it may be sent twice. */
 export const takesRequestId = ({ body }: Operation): boolean => body instanceof z.ZodObject && 'requestId' in body.shape;
@@ -39,11 +67,27 @@ const streamOf = (name: string, path: string): Record<string, unknown> => ({
   summary: path === streamPaths.node ? 'Events of the node as they happen.' : 'Events of one task as they happen.',
   'x-orrery-scope': 'viewer',
   parameters: [
-    ...(path.includes(':id') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }] : [{ name: 'types', in: 'query', required: false, schema: { type: 'string' }, description: 'Kinds of events, with commas between.' }]),
+    ...(path.includes(':id')
+      ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
+      : [
+          {
+            name: 'types',
+            in: 'query',
+            required: false,
+            schema: { type: 'string' },
+            description: 'Kinds of events, with commas between.',
+          },
+        ]),
     { name: 'after', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
     { name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string' } },
   ],
-  responses: { 200: { description: 'Server-sent events; the first frame is "hello".', content: { 'text/event-stream': { schema: { type: 'string' } } } }, ...failures },
+  responses: {
+    200: {
+      description: 'Server-sent events; the first frame is "hello".',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    ...failures,
+  },
 });
 
 const errorSchema = {

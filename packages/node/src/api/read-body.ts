@@ -11,7 +11,8 @@ export const checkContentType = (header: string | null): void => {
 /** Reads a body of at most `limitBytes`, as JSON. Throws 413, `empty_input`, or 400 for what is not UTF-8 or not JSON. */
 export const readJson = async (request: Request, limitBytes: number): Promise<unknown> => {
   const bytes = await readBytes(request, limitBytes);
-  if (bytes.length === 0) throw new OrreryError('empty_input', 'The request has no body.', { rule: 'Writes have a JSON body; {} is the smallest.' });
+  if (bytes.length === 0)
+    throw new OrreryError('empty_input', 'The request has no body.', { rule: 'Writes have a JSON body; {} is the smallest.' });
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -45,4 +46,7 @@ const readBytes = async (request: Request, limitBytes: number): Promise<Uint8Arr
 };
 
 const tooLarge = (limitBytes: number): OrreryError =>
-  new OrreryError('input_too_large', 'The body of the request is too large.', { rule: `A body has at most ${limitBytes} bytes.`, details: { limitBytes } });
+  new OrreryError('input_too_large', 'The body of the request is too large.', {
+    rule: `A body has at most ${limitBytes} bytes.`,
+    details: { limitBytes },
+  });

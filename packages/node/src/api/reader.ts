@@ -99,7 +99,10 @@ export const createReader = (parts: ReaderParts): Reader => {
     while (!ended) {
       const last = page.at(-1);
       if (last !== undefined) {
-        const text = page.filter(wanted).map((event) => eventFrame(event, numbering)).join('');
+        const text = page
+          .filter(wanted)
+          .map((event) => eventFrame(event, numbering))
+          .join('');
         cursor = cursorOf(last, numbering) ?? cursor;
         if (text !== '' && !write(text)) await drained();
         if (ended) return;
@@ -144,4 +147,7 @@ export const createReader = (parts: ReaderParts): Reader => {
 
 /** What is said when the node has as many readers as it serves. */
 export const tooManyReaders = (limit: number): OrreryError =>
-  new OrreryError('limit_reached', 'The node serves as many event streams as it can.', { rule: `It serves at most ${limit}.`, fix: 'Close other readers, then try again.' });
+  new OrreryError('limit_reached', 'The node serves as many event streams as it can.', {
+    rule: `It serves at most ${limit}.`,
+    fix: 'Close other readers, then try again.',
+  });

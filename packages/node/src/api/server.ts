@@ -29,7 +29,14 @@ export type ServeParts = {
 };
 
 /** Listens. Rejects with `refused_by_policy` for an address that others can reach, or `conflict` when the port is taken. */
-export const serveApi = async ({ app, streams, host, port, insecureBind, closeMs = HTTP_CLOSE_MS }: ServeParts): Promise<ApiServer> => {
+export const serveApi = async ({
+  app,
+  streams,
+  host,
+  port,
+  insecureBind,
+  closeMs = HTTP_CLOSE_MS,
+}: ServeParts): Promise<ApiServer> => {
   checkBind({ host, insecureBind });
   const serverOptions = { requestTimeout: HTTP_REQUEST_MS, headersTimeout: HTTP_HEADERS_MS, connectionsCheckingInterval: 5_000 };
   const server = createAdaptorServer({ fetch: app.fetch, hostname: host, serverOptions, overrideGlobalObjects: false }) as Server;
@@ -67,7 +74,10 @@ const listenError = (thrown: NodeJS.ErrnoException, { host, port }: { host: stri
   });
 };
 
-const closing = async (server: Server, { streams, closeMs }: Pick<ServeParts, 'streams'> & { closeMs: number }): Promise<void> => {
+const closing = async (
+  server: Server,
+  { streams, closeMs }: Pick<ServeParts, 'streams'> & { closeMs: number },
+): Promise<void> => {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   streams.close();
   server.closeIdleConnections();

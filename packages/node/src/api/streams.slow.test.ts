@@ -22,7 +22,17 @@ const serve = async (directory: string) => {
     for (const id of ['tsk_a', 'tsk_b']) {
       await db
         .insertInto('task')
-        .values({ id, request_id: id, intent_hash: '', intent: '{}', state: 'running', harness: 'command', backend: 'local', cancel_requested: 0, created_at: 1 })
+        .values({
+          id,
+          request_id: id,
+          intent_hash: '',
+          intent: '{}',
+          state: 'running',
+          harness: 'command',
+          backend: 'local',
+          cancel_requested: 0,
+          created_at: 1,
+        })
         .execute();
     }
   });
@@ -56,7 +66,9 @@ describe('event streams under load', () => {
     for (const { reader, newest, after } of readers) {
       const heard = await reader.frames(newest - after + 1);
       expect(heard[0]).toMatchObject({ event: 'hello', data: { after } });
-      expect(heard.slice(1).map(({ id }) => Number(id))).toEqual(Array.from({ length: newest - after }, (_, index) => after + 1 + index));
+      expect(heard.slice(1).map(({ id }) => Number(id))).toEqual(
+        Array.from({ length: newest - after }, (_, index) => after + 1 + index),
+      );
     }
     expect(streams.readers).toBe(200);
     expect(duringWriting).toBe(true);

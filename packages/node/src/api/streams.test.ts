@@ -17,7 +17,11 @@ import { createStreams, type StreamParts, type Streams } from './streams.ts';
 import { listen } from '../../test/event-stream.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
-const note = (taskId: string | null, text: string): NewEvent => ({ taskId, turn: null, body: { kind: 'notice', level: 'info', text } });
+const note = (taskId: string | null, text: string): NewEvent => ({
+  taskId,
+  turn: null,
+  body: { kind: 'notice', level: 'info', text },
+});
 
 describe('event streams', () => {
   let directory = '';
@@ -46,7 +50,17 @@ describe('event streams', () => {
       for (const id of ['tsk_a', 'tsk_b']) {
         await db
           .insertInto('task')
-          .values({ id, request_id: id, intent_hash: '', intent: '{}', state: 'running', harness: 'command', backend: 'local', cancel_requested: 0, created_at: 1 })
+          .values({
+            id,
+            request_id: id,
+            intent_hash: '',
+            intent: '{}',
+            state: 'running',
+            harness: 'command',
+            backend: 'local',
+            cancel_requested: 0,
+            created_at: 1,
+          })
           .execute();
       }
     });
@@ -61,7 +75,10 @@ describe('event streams', () => {
   it('begin with the cursor, replay what lies above it, and go on live', async () => {
     const [, second] = await store.append([note('tsk_a', 'one'), note('tsk_b', 'two')]);
     const reader = await listen(events('?after=1'));
-    expect(reader.response.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
+    expect(reader.response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+    });
     await reader.frames(2);
     const [third] = await store.append([note(null, 'three')]);
     expect(await reader.frames(3)).toEqual([
@@ -130,7 +147,9 @@ describe('event streams', () => {
 
   it('refuse a task that is not there and a cursor that is none, before the first byte', async () => {
     const status = async (url: string): Promise<number | undefined> => {
-      const response = await new Promise<IncomingMessage>((resolve) => get(url, { headers: { authorization: 'Bearer viewer' }, agent: false }, resolve));
+      const response = await new Promise<IncomingMessage>((resolve) =>
+        get(url, { headers: { authorization: 'Bearer viewer' }, agent: false }, resolve),
+      );
       response.resume();
       return response.statusCode;
     };
@@ -143,7 +162,9 @@ describe('event streams', () => {
     await server.close();
     await serve({ bufferBytes: 1_200_000 });
     const slow = connect(server.port, '127.0.0.1');
-    slow.write(`GET /api/v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer viewer\r\nconnection: close\r\n\r\n`);
+    slow.write(
+      `GET /api/v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer viewer\r\nconnection: close\r\n\r\n`,
+    );
     await new Promise((resolve) => slow.once('readable', resolve));
     const quick = await listen(events('?after=0'));
     await quick.frames(1);
@@ -167,7 +188,9 @@ describe('event streams', () => {
     await serve({ stallMs: 50 });
     for (let n = 0; n < 30; n++) await store.append([note(null, 'x'.repeat(700_000))]);
     const slow = connect(server.port, '127.0.0.1');
-    slow.write('GET /api/v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer viewer\r\nconnection: close\r\n\r\n');
+    slow.write(
+      'GET /api/v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer viewer\r\nconnection: close\r\n\r\n',
+    );
     await new Promise((resolve) => slow.once('readable', resolve));
     while (streams.readers > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     slow.destroy();
@@ -189,7 +212,9 @@ describe('event streams', () => {
     await serve({ maxReaders: 1 });
     const first = await listen(events());
     await first.frames(1);
-    const second = await new Promise<IncomingMessage>((resolve) => get(events(), { headers: { authorization: 'Bearer viewer' }, agent: false }, resolve));
+    const second = await new Promise<IncomingMessage>((resolve) =>
+      get(events(), { headers: { authorization: 'Bearer viewer' }, agent: false }, resolve),
+    );
     second.resume();
     expect(second.statusCode).toBe(429);
   });
@@ -215,11 +240,15 @@ describe('the server', () => {
     const server = await serve(0);
     const post = (body: string) =>
       new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-        const sent = request(`${server.url}/api/v1/queue/pause`, { method: 'POST', agent: false, headers: { authorization: 'Bearer x', 'content-type': 'application/json' } }, async (response) => {
-          let text = '';
-          for await (const chunk of response.setEncoding('utf8')) text += chunk;
-          resolve({ status: response.statusCode, text });
-        });
+        const sent = request(
+          `${server.url}/api/v1/queue/pause`,
+          { method: 'POST', agent: false, headers: { authorization: 'Bearer x', 'content-type': 'application/json' } },
+          async (response) => {
+            let text = '';
+            for await (const chunk of response.setEncoding('utf8')) text += chunk;
+            resolve({ status: response.statusCode, text });
+          },
+        );
         sent.on('error', reject);
         sent.end(body);
       });

@@ -1,7 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { OrreryEvent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
-import { STREAM_BUFFER_BYTES, STREAM_KEEP_ALIVE_MS, STREAM_PAGE_EVENTS, STREAM_READERS, STREAM_STALL_MS } from '../kernel/limits.ts';
+import {
+  STREAM_BUFFER_BYTES,
+  STREAM_KEEP_ALIVE_MS,
+  STREAM_PAGE_EVENTS,
+  STREAM_READERS,
+  STREAM_STALL_MS,
+} from '../kernel/limits.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Store } from '../store/store.ts';
 import { securityHeaders } from './envelope.ts';
@@ -69,7 +75,10 @@ export const createStreams = (parts: StreamParts): Streams => {
     if (readers.size === 0) topics.delete(topic);
   };
 
-  const open = (request: StreamRequest, { topic, after, source }: { topic: Topic; after: number; source: ReplaySource }): void => {
+  const open = (
+    request: StreamRequest,
+    { topic, after, source }: { topic: Topic; after: number; source: ReplaySource },
+  ): void => {
     if (closed) throw new OrreryError('node_draining', 'The node is stopping.', { fix: 'Start it again: orrery up' });
     if (count >= maxReaders) throw tooManyReaders(maxReaders);
     const reader: Reader = createReader({

@@ -24,10 +24,22 @@ describe('the audit', () => {
 
   it('keeps records in order and gives them back whole, page by page', async () => {
     await store.transaction(async ({ db }) => {
-      await appendAudit(db, { actor: 'token:owner', action: 'token.create', subject: 'tok_1', outcome: 'done', detail: { scope: 'viewer' } }, 10);
+      await appendAudit(
+        db,
+        { actor: 'token:owner', action: 'token.create', subject: 'tok_1', outcome: 'done', detail: { scope: 'viewer' } },
+        10,
+      );
       await appendAudit(db, { actor: 'node', action: 'token.remove', subject: 'tok_1', outcome: 'refused' }, 20);
     });
-    const first = { id: 1, at: 10, actor: 'token:owner', action: 'token.create', subject: 'tok_1', outcome: 'done', detail: { scope: 'viewer' } };
+    const first = {
+      id: 1,
+      at: 10,
+      actor: 'token:owner',
+      action: 'token.create',
+      subject: 'tok_1',
+      outcome: 'done',
+      detail: { scope: 'viewer' },
+    };
     const second = { id: 2, at: 20, actor: 'node', action: 'token.remove', subject: 'tok_1', outcome: 'refused', detail: {} };
     expect(await listAudit(store.read, { limit: 10 })).toEqual([second, first]);
     expect(await listAudit(store.read, { limit: 10, before: 2 })).toEqual([first]);

@@ -26,9 +26,16 @@ export const appendAudit = async (db: Kysely<Tables>, record: AuditRecord, nowMs
 };
 
 /** The newest records, newest first. */
-export const listAudit = async (db: Kysely<Tables>, { limit, before = null }: { limit: number; before?: number | null }): Promise<readonly (AuditRecord & { id: number; at: number })[]> => {
+export const listAudit = async (
+  db: Kysely<Tables>,
+  { limit, before = null }: { limit: number; before?: number | null },
+): Promise<readonly (AuditRecord & { id: number; at: number })[]> => {
   let query = db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit);
   if (before !== null) query = query.where('id', '<', before);
   const rows = await query.execute();
-  return rows.map((row) => ({ ...row, outcome: row.outcome as AuditRecord['outcome'], detail: JSON.parse(row.detail) as AuditRecord['detail'] }));
+  return rows.map((row) => ({
+    ...row,
+    outcome: row.outcome as AuditRecord['outcome'],
+    detail: JSON.parse(row.detail) as AuditRecord['detail'],
+  }));
 };

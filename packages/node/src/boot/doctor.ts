@@ -44,10 +44,25 @@ const configLines = async ({ config }: DoctorParts): Promise<Line[]> => {
 
 const backendLines = async ({ backends }: DoctorParts): Promise<Line[]> =>
   (await backends.views()).map((view): Line => {
-    const missing = view.guarantees.filter(({ held }) => !held).map(({ guarantee, missing: why }) => `${guarantee}${why === null ? '' : ` (${why})`}`);
+    const missing = view.guarantees
+      .filter(({ held }) => !held)
+      .map(({ guarantee, missing: why }) => `${guarantee}${why === null ? '' : ` (${why})`}`);
     const area = `backend ${view.name}`;
-    if (!view.usable) return { area, state: view.isDefault ? 'problem' : 'warning', message: view.problem ?? 'It cannot be used here.', fix: view.fix };
-    return missing.length === 0 ? ok(area, 'Every guarantee holds on this machine.') : { area, state: view.isDefault ? 'warning' : 'ok', message: `Not guaranteed: ${missing.join(', ')}.`, fix: 'orrery selftest sandbox' };
+    if (!view.usable)
+      return {
+        area,
+        state: view.isDefault ? 'problem' : 'warning',
+        message: view.problem ?? 'It cannot be used here.',
+        fix: view.fix,
+      };
+    return missing.length === 0
+      ? ok(area, 'Every guarantee holds on this machine.')
+      : {
+          area,
+          state: view.isDefault ? 'warning' : 'ok',
+          message: `Not guaranteed: ${missing.join(', ')}.`,
+          fix: 'orrery selftest sandbox',
+        };
   });
 
 const harnessLines = async ({ harnesses, programs, config }: DoctorParts): Promise<Line[]> => {
@@ -58,7 +73,12 @@ const harnessLines = async ({ harnesses, programs, config }: DoctorParts): Promi
       const installed = await programs.installed(id);
       const area = `harness ${id}`;
       if (installed !== null) return ok(area, `${installed.version} is installed.`);
-      return { area, state: id === standard ? 'warning' : 'ok', message: `${pin?.version ?? ''} is not installed.`, fix: `orrery harness install ${id}` };
+      return {
+        area,
+        state: id === standard ? 'warning' : 'ok',
+        message: `${pin?.version ?? ''} is not installed.`,
+        fix: `orrery harness install ${id}`,
+      };
     });
   return Promise.all(lines);
 };
@@ -69,7 +89,12 @@ const diskLines = async ({ dataDirectory, workspace }: DoctorParts): Promise<Lin
   const aside = await workspace.aside();
   const room: Line =
     free < FREE_DISK_BYTES
-      ? { area: 'disk', state: 'problem', message: `Only ${megabytes(free)} are free: new work is refused.`, fix: `Free space on the disk of ${dataDirectory}` }
+      ? {
+          area: 'disk',
+          state: 'problem',
+          message: `Only ${megabytes(free)} are free: new work is refused.`,
+          fix: `Free space on the disk of ${dataDirectory}`,
+        }
       : ok('disk', `${megabytes(free)} are free.`);
   return aside.length === 0 ? [room] : [room, ok('disk', `${aside.length} folders with ignored files are kept aside.`)];
 };
@@ -83,16 +108,36 @@ const leftoverLines = async ({ store, environmentsDirectory }: DoctorParts): Pro
   const unknown = names.filter((name) => !known.has(name));
   const open = await openEnvironments(store.read);
   const lines = [ok('environments', `${open.length} open.`)];
-  if (unknown.length > 0) lines.push({ area: 'environments', state: 'warning', message: `${unknown.length} directories belong to no environment the node knows.`, fix: `ls ${join(environmentsDirectory, unknown[0] ?? '')}` });
+  if (unknown.length > 0)
+    lines.push({
+      area: 'environments',
+      state: 'warning',
+      message: `${unknown.length} directories belong to no environment the node knows.`,
+      fix: `ls ${join(environmentsDirectory, unknown[0] ?? '')}`,
+    });
   return lines;
 };
 
 /** Whether programs outlive the node here. */
 const survivalLines = async (): Promise<Line[]> => {
   if (process.pid === 1) {
-    return [{ area: 'survival', state: 'warning', message: 'The node is the first process of a container: when it ends, programs on this machine end with it.', fix: 'Run the node under an init (docker run --init).' }];
+    return [
+      {
+        area: 'survival',
+        state: 'warning',
+        message: 'The node is the first process of a container: when it ends, programs on this machine end with it.',
+        fix: 'Run the node under an init (docker run --init).',
+      },
+    ];
   }
   const cgroup = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
   if (!/\.service/.test(cgroup)) return [ok('survival', 'Programs outlive the node.')];
-  return [{ area: 'survival', state: 'warning', message: 'The node runs as a systemd service: by default its programs are ended with it.', fix: 'Add KillMode=process to the unit.' }];
+  return [
+    {
+      area: 'survival',
+      state: 'warning',
+      message: 'The node runs as a systemd service: by default its programs are ended with it.',
+      fix: 'Add KillMode=process to the unit.',
+    },
+  ];
 };

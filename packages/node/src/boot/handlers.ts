@@ -23,7 +23,16 @@ export type NodeHandlerParts = DoctorParts & {
   stop(now: boolean): void;
 };
 
-type NodeOperations = 'nodeShow' | 'nodeDoctor' | 'nodeDrain' | 'snapshot' | 'eventList' | 'backendList' | 'harnessList' | 'harnessInstall' | 'configExplain';
+type NodeOperations =
+  | 'nodeShow'
+  | 'nodeDoctor'
+  | 'nodeDrain'
+  | 'snapshot'
+  | 'eventList'
+  | 'backendList'
+  | 'harnessList'
+  | 'harnessInstall'
+  | 'configExplain';
 
 /** How many projects a snapshot holds; the rest is paged. */
 const snapshotProjects = 200;
@@ -42,7 +51,12 @@ export const nodeHandlers = (parts: NodeHandlerParts): Pick<OperationHandlers, N
       const seq = store.seq();
       const live = await tasksInStates(store.read, ['queued', 'waiting', 'running']);
       const { items } = await parts.projects.list({ limit: snapshotProjects });
-      return { seq, node: { ...(await facts()), seq }, projects: items, tasks: await Promise.all(live.map((row) => parts.tasks.view(row))) };
+      return {
+        seq,
+        node: { ...(await facts()), seq },
+        projects: items,
+        tasks: await Promise.all(live.map((row) => parts.tasks.view(row))),
+      };
     },
     eventList: async ({ query }) => {
       const items = await store.events(query);
@@ -55,11 +69,16 @@ export const nodeHandlers = (parts: NodeHandlerParts): Pick<OperationHandlers, N
       const { id } = parts.harnesses.get(params.id);
       return parts.programs.install(id);
     },
-    configExplain: async ({ query }) => config.explain(query.key, query.project === undefined ? null : await projectFile(parts, query.project)),
+    configExplain: async ({ query }) =>
+      config.explain(query.key, query.project === undefined ? null : await projectFile(parts, query.project)),
   };
 };
 
-const listHarnesses = async ({ harnesses, programs, config }: NodeHandlerParts): Promise<{ items: Awaited<ReturnType<OperationHandlers['harnessList']>>['items'] }> => ({
+const listHarnesses = async ({
+  harnesses,
+  programs,
+  config,
+}: NodeHandlerParts): Promise<{ items: Awaited<ReturnType<OperationHandlers['harnessList']>>['items'] }> => ({
   items: await Promise.all(
     harnesses.list.map(async (harness) => ({
       id: harness.id,
@@ -75,7 +94,10 @@ const listHarnesses = async ({ harnesses, programs, config }: NodeHandlerParts):
 });
 
 /** The project's file at the commit a task would begin at now. */
-const projectFile = async ({ projects }: NodeHandlerParts, reference: string): Promise<{ text: string; label: string } | null> => {
+const projectFile = async (
+  { projects }: NodeHandlerParts,
+  reference: string,
+): Promise<{ text: string; label: string } | null> => {
   const project = await projects.resolve(reference);
   const { settings } = await projects.readHooks(project.id, await projects.resolveBase(project.id, null));
   return settings === null ? null : { text: settings, label: `${project.name}: .orrery/orrery.yaml` };

@@ -17,7 +17,10 @@ export type NodeState = {
 };
 
 /** The facts a client sees. */
-export const nodeFacts = async (state: NodeState, parts: { readonly store: Store; readonly config: () => NodeConfig }): Promise<NodeFacts> => {
+export const nodeFacts = async (
+  state: NodeState,
+  parts: { readonly store: Store; readonly config: () => NodeConfig },
+): Promise<NodeFacts> => {
   const { store, config } = parts;
   const counts = await countByState(store.read);
   const { name, execution, harness } = config();

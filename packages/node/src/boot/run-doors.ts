@@ -33,10 +33,21 @@ const placeOf = (checkout: Checkout): WorkPlace => ({
 });
 
 export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
-  claim: async ({ projectId, taskId, baseSha, branch }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
+  claim: async ({ projectId, taskId, baseSha, branch }) =>
+    placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
   scratch: async ({ taskId }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.scratch(taskId))),
   collect: async ({ checkoutId, attempt, baseSha }) => {
-    if (baseSha === null) return { headSha: null, resultRef: null, filesChanged: 0, insertions: 0, deletions: 0, commits: 0, salvageRef: null, notes: [] };
+    if (baseSha === null)
+      return {
+        headSha: null,
+        resultRef: null,
+        filesChanged: 0,
+        insertions: 0,
+        deletions: 0,
+        commits: 0,
+        salvageRef: null,
+        notes: [],
+      };
     const { headSha, resultRef, files, insertions, deletions, commits, notes } = await workspace.collect(checkoutId, { attempt });
     return { headSha, resultRef, filesChanged: files.length, insertions, deletions, commits, salvageRef: null, notes };
   },
@@ -58,7 +69,12 @@ export const settleAttempt =
   ({ intent, projectFile }: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings => {
     const settings = settleTask({ request: intent, project: parseProjectFile(projectFile), node: parts.config() });
     const backend = parts.backends.get(settings.backend);
-    return { ...settings, backend: backend.name, upstream: isScripted(settings.model) ? scriptedProvider : null, required: backend.defaultRequired };
+    return {
+      ...settings,
+      backend: backend.name,
+      upstream: isScripted(settings.model) ? scriptedProvider : null,
+      required: backend.defaultRequired,
+    };
   };
 
 /** Takes away the directory of an environment that has ended, as it was recorded when it was made. */
@@ -72,8 +88,12 @@ export const environmentRemover =
 /** What a task is refused for before it is queued. */
 export const checkCommand = (harness: string, intent: TaskIntent): void => {
   if ((harness === 'command') === (intent.command !== undefined)) return;
-  throw new OrreryError('invalid_input', harness === 'command' ? 'The harness "command" needs a command.' : `The harness "${harness}" takes no command.`, {
-    rule: 'A command is what the harness "command" runs instead of an agent; the two go together.',
-    fix: 'orrery run --harness command "what it is for" -- make test',
-  });
+  throw new OrreryError(
+    'invalid_input',
+    harness === 'command' ? 'The harness "command" needs a command.' : `The harness "${harness}" takes no command.`,
+    {
+      rule: 'A command is what the harness "command" runs instead of an agent; the two go together.',
+      fix: 'orrery run --harness command "what it is for" -- make test',
+    },
+  );
 };

@@ -25,7 +25,12 @@ export type AnswerReader = {
   end(): AnswerFacts;
 };
 
-export type AnswerHead = { readonly wire: WireName; readonly status: number; readonly contentType: string; readonly encoded: boolean };
+export type AnswerHead = {
+  readonly wire: WireName;
+  readonly status: number;
+  readonly contentType: string;
+  readonly encoded: boolean;
+};
 
 /** Makes the reader for an answer by its head. */
 export const createAnswerReader = (head: AnswerHead): AnswerReader => {
@@ -54,12 +59,21 @@ const createErrorReader = (status: number): AnswerReader => {
     push: body.push,
     end() {
       const { codes, message, resetsAt } = readErrorBody(body.head());
-      return { tokens: null, model: null, failure: { failure: failureOf({ status, codes, message }), message, resetsAt }, whole: true };
+      return {
+        tokens: null,
+        model: null,
+        failure: { failure: failureOf({ status, codes, message }), message, resetsAt },
+        whole: true,
+      };
     },
   };
 };
 
-const malformed = { failure: 'protocol', message: 'The provider answered with something that is not an answer.', resetsAt: null } as const;
+const malformed = {
+  failure: 'protocol',
+  message: 'The provider answered with something that is not an answer.',
+  resetsAt: null,
+} as const;
 
 const createWholeReader = (wire: WireName): AnswerReader => {
   const body = collect(WHOLE_ANSWER_BYTES);
@@ -77,7 +91,8 @@ const createWholeReader = (wire: WireName): AnswerReader => {
 };
 
 /** Events that may carry usage, the end or an error; the many others are not parsed. */
-const TELLING = /"usage|"error"|message_start|message_delta|message_stop|"response\.(completed|incomplete|failed|created)|"finish_?[rR]eason"\s*:\s*"/;
+const TELLING =
+  /"usage|"error"|message_start|message_delta|message_stop|"response\.(completed|incomplete|failed|created)|"finish_?[rR]eason"\s*:\s*"/;
 
 const createStreamReader = (wire: WireName): AnswerReader => {
   const splitter = createLineSplitter({ maxLineBytes: STREAM_LINE_BYTES, offset: 0, skipped: 0 });
@@ -108,18 +123,43 @@ const createStreamReader = (wire: WireName): AnswerReader => {
     end() {
       const rest = splitter.rest();
       if (rest !== null) read(rest);
-      return { tokens: tokens === null ? null : countsOf(tokens), model, failure: failure ?? (events === 0 ? malformed : null), whole };
+      return {
+        tokens: tokens === null ? null : countsOf(tokens),
+        model,
+        failure: failure ?? (events === 0 ? malformed : null),
+        whole,
+      };
     },
   };
 };
 
 type JsonObject = Readonly<Record<string, unknown>>;
-type PartialCounts = { input?: number; output?: number; cached?: number; cacheWrite?: number; reasoning?: number; cachedIsApart?: boolean };
-type Seen = { readonly tokens: PartialCounts | null; readonly model: string | null; readonly last: boolean; readonly error: AnswerFacts['failure'] };
+type PartialCounts = {
+  input?: number;
+  output?: number;
+  cached?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+  cachedIsApart?: boolean;
+};
+type Seen = {
+  readonly tokens: PartialCounts | null;
+  readonly model: string | null;
+  readonly last: boolean;
+  readonly error: AnswerFacts['failure'];
+};
 
-const defined = (counts: PartialCounts): PartialCounts => Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined));
+const defined = (counts: PartialCounts): PartialCounts =>
+  Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined));
 
-const countsOf = ({ input = 0, output = 0, cached = 0, cacheWrite = 0, reasoning = 0, cachedIsApart = false }: PartialCounts): TokenCounts => ({
+const countsOf = ({
+  input = 0,
+  output = 0,
+  cached = 0,
+  cacheWrite = 0,
+  reasoning = 0,
+  cachedIsApart = false,
+}: PartialCounts): TokenCounts => ({
   inputTokens: cachedIsApart ? input + cached + cacheWrite : input,
   outputTokens: output,
   cachedTokens: cached,
@@ -130,7 +170,10 @@ const countsOf = ({ input = 0, output = 0, cached = 0, cacheWrite = 0, reasoning
 const count = z.int().min(0).max(1e12).optional().catch(undefined);
 const text = z.string().max(500).optional().catch(undefined);
 
-const anthropicUsage = z.object({ input_tokens: count, output_tokens: count, cache_read_input_tokens: count, cache_creation_input_tokens: count }).optional().catch(undefined);
+const anthropicUsage = z
+  .object({ input_tokens: count, output_tokens: count, cache_read_input_tokens: count, cache_creation_input_tokens: count })
+  .optional()
+  .catch(undefined);
 const anthropicFrame = z.object({
   type: text,
   model: text,
@@ -187,7 +230,11 @@ const READERS: Readonly<Record<WireName, (value: JsonObject) => Omit<Seen, 'erro
   anthropic(value) {
     const { data } = anthropicFrame.safeParse(value);
     const usage = data?.usage ?? data?.message?.usage;
-    return { tokens: usage === undefined ? null : fromAnthropic(usage), model: data?.model ?? data?.message?.model ?? null, last: data?.type === 'message_stop' };
+    return {
+      tokens: usage === undefined ? null : fromAnthropic(usage),
+      model: data?.model ?? data?.message?.model ?? null,
+      last: data?.type === 'message_stop',
+    };
   },
   responses(value) {
     const { data } = responsesFrame.safeParse(value);
@@ -204,7 +251,11 @@ const READERS: Readonly<Record<WireName, (value: JsonObject) => Omit<Seen, 'erro
             cacheWrite: usage.input_tokens_details?.cache_write_tokens,
             reasoning: usage.output_tokens_details?.reasoning_tokens,
           };
-    return { tokens, model: response?.model ?? null, last: data?.type === 'response.completed' || data?.type === 'response.incomplete' };
+    return {
+      tokens,
+      model: response?.model ?? null,
+      last: data?.type === 'response.completed' || data?.type === 'response.incomplete',
+    };
   },
   chat(value) {
     const { data } = chatFrame.safeParse(value);
@@ -218,7 +269,11 @@ const READERS: Readonly<Record<WireName, (value: JsonObject) => Omit<Seen, 'erro
             cached: usage.prompt_tokens_details?.cached_tokens,
             reasoning: usage.completion_tokens_details?.reasoning_tokens,
           };
-    return { tokens, model: data?.model ?? null, last: data?.choices.some(({ finish_reason: reason }) => typeof reason === 'string') ?? false };
+    return {
+      tokens,
+      model: data?.model ?? null,
+      last: data?.choices.some(({ finish_reason: reason }) => typeof reason === 'string') ?? false,
+    };
   },
   gemini(value) {
     const { data } = geminiFrame.safeParse(value);
@@ -232,7 +287,11 @@ const READERS: Readonly<Record<WireName, (value: JsonObject) => Omit<Seen, 'erro
             cached: usage.cachedContentTokenCount,
             reasoning: usage.thoughtsTokenCount,
           };
-    return { tokens, model: data?.modelVersion ?? null, last: data?.candidates.some(({ finishReason }) => typeof finishReason === 'string') ?? false };
+    return {
+      tokens,
+      model: data?.modelVersion ?? null,
+      last: data?.candidates.some(({ finishReason }) => typeof finishReason === 'string') ?? false,
+    };
   },
 };
 
@@ -250,7 +309,9 @@ const errorIn = (value: JsonObject): AnswerFacts['failure'] => {
   const nested = value['type'] === 'response.failed' && isObject(value['response']) ? value['response'] : value;
   const isError = value['type'] === 'error' || isObject(nested['error']);
   if (!isError) return null;
-  const { codes, message, resetsAt } = readErrorBody(JSON.stringify(isObject(nested['error']) ? { error: nested['error'] } : nested));
+  const { codes, message, resetsAt } = readErrorBody(
+    JSON.stringify(isObject(nested['error']) ? { error: nested['error'] } : nested),
+  );
   return { failure: failureOf({ status: null, codes, message }), message, resetsAt };
 };
 

@@ -62,7 +62,8 @@ export type Broker = {
   close(): Promise<void>;
 };
 
-const lookupAll: Resolve = async (hostname) => (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+const lookupAll: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
 /** Starts the broker. @throws OrreryError node_already_running, config_invalid */
 export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
@@ -74,8 +75,25 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? PROVIDER_QUIET_MS });
   const builtin = createPriceTable();
   const prices = parts.prices ?? (() => builtin);
-  const gateway = createModelGateway({ tokens, providers: parts.providers, prices, ledger, failures, upstream, clock, log, audit, onLimits: parts.onLimits ?? (() => undefined) });
-  const egress = createEgressProxy({ tokens, deny: parts.egressDeny ?? (() => []), resolve: parts.resolve ?? lookupAll, clock, audit });
+  const gateway = createModelGateway({
+    tokens,
+    providers: parts.providers,
+    prices,
+    ledger,
+    failures,
+    upstream,
+    clock,
+    log,
+    audit,
+    onLimits: parts.onLimits ?? (() => undefined),
+  });
+  const egress = createEgressProxy({
+    tokens,
+    deny: parts.egressDeny ?? (() => []),
+    resolve: parts.resolve ?? lookupAll,
+    clock,
+    audit,
+  });
   const server = createHttpServer({ gateway, egress, log });
   const removeSocket = await listenAt(server, parts.socketPath);
   return {
@@ -103,7 +121,11 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   };
 };
 
-type HttpParts = { readonly gateway: ReturnType<typeof createModelGateway>; readonly egress: ReturnType<typeof createEgressProxy>; readonly log: Log };
+type HttpParts = {
+  readonly gateway: ReturnType<typeof createModelGateway>;
+  readonly egress: ReturnType<typeof createEgressProxy>;
+  readonly log: Log;
+};
 
 const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
   const guarded = (work: Promise<void>, giveUp: () => void): void => {
@@ -113,19 +135,28 @@ const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
     });
   };
   const tunnels = new Set<Duplex>();
-  const server = createServer({ maxHeaderSize: HEADER_BYTES, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 }, (request, response) => {
-    response.on('error', () => response.destroy());
-    const url = request.url ?? '';
-    const work = url.startsWith('/models/') ? gateway.handle(request, response) : url.startsWith('/') ? nothingHere(request, response) : egress.forward(request, response);
-    guarded(work, () => fail(response));
-  });
+  const server = createServer(
+    { maxHeaderSize: HEADER_BYTES, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 },
+    (request, response) => {
+      response.on('error', () => response.destroy());
+      const url = request.url ?? '';
+      const work = url.startsWith('/models/')
+        ? gateway.handle(request, response)
+        : url.startsWith('/')
+          ? nothingHere(request, response)
+          : egress.forward(request, response);
+      guarded(work, () => fail(response));
+    },
+  );
   server.maxConnections = BROKER_CONNECTIONS;
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
     tunnels.add(client);
     client.once('close', () => tunnels.delete(client));
     guarded(egress.connect(request, client, head), () => client.destroy());
   });
-  server.on('upgrade', (_request: IncomingMessage, client: Duplex) => client.end('HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'));
+  server.on('upgrade', (_request: IncomingMessage, client: Duplex) =>
+    client.end('HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
+  );
   server.on('clientError', (thrown: Error & { code?: string }, client: Duplex) => {
     if (!client.writable) return void client.destroy();
     const status = thrown.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
@@ -142,7 +173,9 @@ const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
 
 const nothingHere = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   response.writeHead(404, { 'content-type': 'text/plain', ...(request.complete ? {} : { connection: 'close' }) });
-  response.end('Orrery broker: nothing is here. Model calls go to /models/<provider>/…, web traffic through the egress proxy (CONNECT, or a whole URL).\n');
+  response.end(
+    'Orrery broker: nothing is here. Model calls go to /models/<provider>/…, web traffic through the egress proxy (CONNECT, or a whole URL).\n',
+  );
 };
 
 const fail = (response: ServerResponse): void => {
@@ -156,7 +189,9 @@ const auditInto = ({ store, clock, log }: BrokerParts): ((record: AuditRecord) =
   return (record) => {
     store
       .transaction((tx) => appendAudit(tx.db, record, clock.nowMs()))
-      .catch((thrown: unknown) => log.error('broker.audit.unwritten', { ...errorFields(thrown), actor: record.actor, action: record.action }));
+      .catch((thrown: unknown) =>
+        log.error('broker.audit.unwritten', { ...errorFields(thrown), actor: record.actor, action: record.action }),
+      );
   };
 };
 

@@ -25,7 +25,11 @@ export type Reservation = { release(): void };
 
 export type CallLedger = {
   /** Whether the call fits the task's budget; null when it would pass it. The place is held until it is released. */
-  reserve(call: { readonly identity: TokenIdentity; readonly price: Price | null; readonly bodyBytes: number }): Promise<Reservation | null>;
+  reserve(call: {
+    readonly identity: TokenIdentity;
+    readonly price: Price | null;
+    readonly bodyBytes: number;
+  }): Promise<Reservation | null>;
   record(call: FinishedCall): void;
   /** Resolves when every recorded call of the environment is durable. */
   settled(environmentId: string): Promise<void>;
@@ -51,7 +55,13 @@ export const createCallLedger = ({ store, log }: { readonly store: Store; readon
 
   const write = async (call: FinishedCall, costUsd: number | null): Promise<void> => {
     try {
-      await store.transaction((tx) => tx.db.insertInto('model_call').values(rowOf(call, costUsd)).execute().then(() => undefined));
+      await store.transaction((tx) =>
+        tx.db
+          .insertInto('model_call')
+          .values(rowOf(call, costUsd))
+          .execute()
+          .then(() => undefined),
+      );
     } catch (thrown) {
       log.error('broker.call.unrecorded', { ...errorFields(thrown), environmentId: call.identity.environmentId });
     }
@@ -77,7 +87,10 @@ export const createCallLedger = ({ store, log }: { readonly store: Store; readon
     record(call) {
       const costUsd = costUsdOf(call);
       if (costUsd !== null && call.identity.grants.budgetUsd !== null) {
-        spendings.get(call.identity.taskId)?.then((spending) => void (spending.spentUsd += costUsd), () => undefined);
+        spendings.get(call.identity.taskId)?.then(
+          (spending) => void (spending.spentUsd += costUsd),
+          () => undefined,
+        );
       }
       const { environmentId } = call.identity;
       const pending = writing.get(environmentId) ?? new Set();

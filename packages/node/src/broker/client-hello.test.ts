@@ -14,7 +14,10 @@ const greeting = (options: { servername?: string; maxVersion?: 'TLSv1.2' | 'TLSv
       });
     });
     server.listen(0, '127.0.0.1', () => {
-      connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, rejectUnauthorized: false, ...options }).on('error', () => undefined);
+      connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, rejectUnauthorized: false, ...options }).on(
+        'error',
+        () => undefined,
+      );
     });
   });
 
@@ -26,12 +29,16 @@ describe('a TLS greeting', () => {
 
   it('tells its server name, TLS 1.2 and 1.3, or that it has none', async () => {
     expect(readClientHello(named)).toEqual({ kind: 'tls', serverName: 'shop.example' });
-    expect(readClientHello(await greeting({ servername: 'old.example', maxVersion: 'TLSv1.2' }))).toEqual({ kind: 'tls', serverName: 'old.example' });
+    expect(readClientHello(await greeting({ servername: 'old.example', maxVersion: 'TLSv1.2' }))).toEqual({
+      kind: 'tls',
+      serverName: 'old.example',
+    });
     expect(readClientHello(await greeting({}))).toEqual({ kind: 'tls', serverName: null });
   });
 
   it('needs all of its bytes and no more', () => {
-    for (let length = 0; length < named.length; length++) expect(readClientHello(named.subarray(0, length))).toEqual({ kind: 'more' });
+    for (let length = 0; length < named.length; length++)
+      expect(readClientHello(named.subarray(0, length))).toEqual({ kind: 'more' });
     expect(readClientHello(Buffer.concat([named, Buffer.from('more')]))).toEqual({ kind: 'tls', serverName: 'shop.example' });
   });
 

@@ -1,7 +1,11 @@
 // The server name of a TLS ClientHello (RFC 8446 §4.1.2, RFC 6066 §3), read from the first bytes of a connection.
 
 /** What the first bytes are. `more`: not enough yet. */
-export type Hello = { readonly kind: 'more' } | { readonly kind: 'not-tls' } | { readonly kind: 'malformed' } | { readonly kind: 'tls'; readonly serverName: string | null };
+export type Hello =
+  | { readonly kind: 'more' }
+  | { readonly kind: 'not-tls' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'tls'; readonly serverName: string | null };
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
@@ -25,7 +29,7 @@ export const readClientHello = (bytes: Buffer): Hello => {
 const handshakeOf = (bytes: Buffer): Buffer | 'more' | null => {
   const parts: Buffer[] = [];
   let have = 0;
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const whole = have >= 4 ? messageLength(parts) : null;
     if (whole !== null && have >= whole) return Buffer.concat(parts).subarray(0, whole);
     if (bytes.length < at + 5) return 'more';
@@ -49,7 +53,7 @@ const serverNameOf = (message: Buffer): string | null => {
   at += 1 + message.readUInt8(at);
   if (at === message.length) return null;
   const end = at + 2 + message.readUInt16BE(at);
-  for (at += 2; at < end; ) {
+  for (at += 2; at < end;) {
     const type = message.readUInt16BE(at);
     const length = message.readUInt16BE(at + 2);
     if (type === SERVER_NAME) return hostNameIn(message.subarray(at + 4, at + 4 + length));

@@ -21,13 +21,22 @@ const listening = async (server: Server | HttpServer): Promise<number> => {
   opened.push({ close: () => (server.close(), sockets.forEach((socket) => socket.destroy())) });
   return (server.address() as { port: number }).port;
 };
-const webServer = () => listening(createHttp((request, response) => response.end(`${request.method} ${request.url} ${request.headers.host} ${request.headers['proxy-authorization'] ?? 'no credentials'} ${request.headers.cookie ?? ''}`)));
+const webServer = () =>
+  listening(
+    createHttp((request, response) =>
+      response.end(
+        `${request.method} ${request.url} ${request.headers.host} ${request.headers['proxy-authorization'] ?? 'no credentials'} ${request.headers.cookie ?? ''}`,
+      ),
+    ),
+  );
 /** TLS without certificates: both sides know a key. */
 const psk = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const;
 const shared = Buffer.from('shared');
-const tlsServer = () => listening(createTls({ ...psk, pskCallback: () => shared }, (socket) => socket.end('over TLS')) as unknown as Server);
+const tlsServer = () =>
+  listening(createTls({ ...psk, pskCallback: () => shared }, (socket) => socket.end('over TLS')) as unknown as Server);
 
-const mint = async (place: BrokerPlace, egress: readonly string[], environmentId = 'env_1') => (await place.broker.tokens.mint(grants(environmentId, { egress }))).egress;
+const mint = async (place: BrokerPlace, egress: readonly string[], environmentId = 'env_1') =>
+  (await place.broker.tokens.mint(grants(environmentId, { egress }))).egress;
 const basic = (token: string, user = 'egress'): string => `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`;
 
 type Told = { readonly head: string; readonly rest: string };
@@ -39,12 +48,16 @@ const say = (place: BrokerPlace, text: string): Promise<Told> =>
     let got = '';
     socket.on('data', (part) => (got += part.toString()));
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve({ head: got.split('\r\n')[0] ?? '', rest: got.split('\r\n\r\n').slice(1).join('\r\n\r\n') }));
+    socket.on('close', () =>
+      resolve({ head: got.split('\r\n')[0] ?? '', rest: got.split('\r\n\r\n').slice(1).join('\r\n\r\n') }),
+    );
   });
 
 const tunnel = (place: BrokerPlace, target: string, token: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connectTcp(place.broker.socketPath, () => socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`));
+    const socket = connectTcp(place.broker.socketPath, () =>
+      socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`),
+    );
     socket.once('data', (part: Buffer) => {
       const head = part.indexOf('\r\n\r\n') + 4;
       if (!part.toString().startsWith('HTTP/1.1 200')) return reject(new Error(part.toString().split('\r\n')[0]));
@@ -56,7 +69,13 @@ const tunnel = (place: BrokerPlace, target: string, token: string): Promise<Sock
 
 const over = (socket: Socket, servername: string): Promise<string> =>
   new Promise((resolve) => {
-    const tls: TLSSocket = connectTls({ ...psk, socket, servername, checkServerIdentity: () => undefined, pskCallback: () => ({ psk: shared, identity: 'test' }) });
+    const tls: TLSSocket = connectTls({
+      ...psk,
+      socket,
+      servername,
+      checkServerIdentity: () => undefined,
+      pskCallback: () => ({ psk: shared, identity: 'test' }),
+    });
     let got = '';
     tls.on('data', (part) => (got += part.toString()));
     tls.on('error', (fault: NodeJS.ErrnoException) => resolve(`error ${fault.code ?? fault.message}`));
@@ -69,9 +88,17 @@ describe('the egress proxy', () => {
     const place = await open();
     const token = await mint(place, [`shop.test:${port}`, `127.0.0.1:${port}`]);
     expect(await over(await tunnel(place, `SHOP.test.:${port}`, token), 'shop.test')).toBe('over TLS');
-    await expect.poll(() => place.audited()).toEqual([
-      { actor: 'task:task-of-env_1', action: 'egress.connect', subject: `shop.test:${port}`, outcome: 'done', detail: { reason: null, sent: expect.any(Number), received: expect.any(Number) } },
-    ]);
+    await expect
+      .poll(() => place.audited())
+      .toEqual([
+        {
+          actor: 'task:task-of-env_1',
+          action: 'egress.connect',
+          subject: `shop.test:${port}`,
+          outcome: 'done',
+          detail: { reason: null, sent: expect.any(Number), received: expect.any(Number) },
+        },
+      ]);
     expect(Number((await place.audited())[0]?.detail?.['received'])).toBeGreaterThan(100);
   });
 
@@ -79,9 +106,14 @@ describe('the egress proxy', () => {
     const port = await tlsServer();
     const place = await open();
     const token = await mint(place, [`shop.test:${port}`, `127.0.0.1:${port}`]);
-    for (const [name, reason] of [['evil.test', 'its TLS greeting names another server'], ['', 'its TLS greeting names no server']] as const) {
+    for (const [name, reason] of [
+      ['evil.test', 'its TLS greeting names another server'],
+      ['', 'its TLS greeting names no server'],
+    ] as const) {
       expect(await over(await tunnel(place, `shop.test:${port}`, token), name)).not.toBe('over TLS');
-      await expect.poll(async () => (await place.audited()).at(-1)).toMatchObject({ outcome: 'refused', detail: { reason, received: 0 } });
+      await expect
+        .poll(async () => (await place.audited()).at(-1))
+        .toMatchObject({ outcome: 'refused', detail: { reason, received: 0 } });
     }
   });
 
@@ -89,16 +121,23 @@ describe('the egress proxy', () => {
     const place = await open();
     const token = await mint(place, ['*.good.test', 'other.test:8443']);
     const connect = (target: string) => say(place, `CONNECT ${target} HTTP/1.1\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`);
-    expect(await connect('evil.test:443')).toEqual({ head: 'HTTP/1.1 403 egress-denied: evil.test', rest: 'Orrery: evil.test:443 is refused: no rule allows it. To allow it, add evil.test to egress in the project\'s file.\n' });
-    for (const target of ['good.test:443', 'x.good.test:22', 'other.test:443', 'x.good.test.evil.test:443']) expect((await connect(target)).head).toMatch(/^HTTP\/1.1 403 egress-denied: /);
-    for (const target of ['nonsense', 'a b:443', 'x.good.test:0', 'x.good.test:99999', '[nonsense]:443']) expect((await connect(target)).head).toMatch(/^HTTP\/1.1 400 /);
+    expect(await connect('evil.test:443')).toEqual({
+      head: 'HTTP/1.1 403 egress-denied: evil.test',
+      rest: "Orrery: evil.test:443 is refused: no rule allows it. To allow it, add evil.test to egress in the project's file.\n",
+    });
+    for (const target of ['good.test:443', 'x.good.test:22', 'other.test:443', 'x.good.test.evil.test:443'])
+      expect((await connect(target)).head).toMatch(/^HTTP\/1.1 403 egress-denied: /);
+    for (const target of ['nonsense', 'a b:443', 'x.good.test:0', 'x.good.test:99999', '[nonsense]:443'])
+      expect((await connect(target)).head).toMatch(/^HTTP\/1.1 400 /);
   });
 
   it('asks for its own token, alive and of its own kind', async () => {
     const place = await open();
     const { run, egress } = await place.broker.tokens.mint(grants('env_1', { egress: ['shop.test'] }));
-    const connect = (credentials: string) => say(place, `CONNECT shop.test:443 HTTP/1.1\r\n${credentials === '' ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`);
-    for (const credentials of ['', basic(run), basic('ore_x'), basic(egress, 'root'), 'Bearer x']) expect((await connect(credentials)).head).toBe('HTTP/1.1 407 egress-token-needed: shop.test');
+    const connect = (credentials: string) =>
+      say(place, `CONNECT shop.test:443 HTTP/1.1\r\n${credentials === '' ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`);
+    for (const credentials of ['', basic(run), basic('ore_x'), basic(egress, 'root'), 'Bearer x'])
+      expect((await connect(credentials)).head).toBe('HTTP/1.1 407 egress-token-needed: shop.test');
     await place.broker.tokens.end('env_1');
     expect((await connect(basic(egress))).head).toBe('HTTP/1.1 407 egress-token-needed: shop.test');
   });
@@ -109,7 +148,18 @@ describe('the egress proxy', () => {
     const token = await mint(place, [`shop.test:${port}`, 'localhost:1']);
     const connect = (target: string) => say(place, `CONNECT ${target} HTTP/1.1\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`);
     expect((await connect(`shop.test:${port}`)).rest).toContain('it leads to a private address that no rule names');
-    for (const host of ['127.0.0.1', '127.1', '0x7f000001', '2130706433', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '0', '169.254.169.254']) {
+    for (const host of [
+      '127.0.0.1',
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      '0177.0.0.1',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '0',
+      '169.254.169.254',
+    ]) {
       expect((await connect(`${host}:${port}`)).head).toMatch(/^HTTP\/1.1 403 /);
     }
   });
@@ -118,24 +168,33 @@ describe('the egress proxy', () => {
     const port = await tlsServer();
     const place = await open();
     const token = await mint(place, [`127.0.0.1:${port}`]);
-    for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]']) expect(await over(await tunnel(place, `${host}:${port}`, token), '')).toBe('over TLS');
+    for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]'])
+      expect(await over(await tunnel(place, `${host}:${port}`, token), '')).toBe('over TLS');
     const strict = await open({ egressDeny: () => ['127.0.0.1', 'shop.test'] });
     const other = await mint(strict, [`127.0.0.1:${port}`, 'shop.test']);
     await expect(tunnel(strict, `127.0.0.1:${port}`, other)).rejects.toThrow('HTTP/1.1 403 egress-denied: 127.0.0.1');
-    expect((await say(strict, `CONNECT shop.test:443 HTTP/1.1\r\nProxy-Authorization: ${basic(other)}\r\n\r\n`)).rest).toContain('the operator denies it');
+    expect((await say(strict, `CONNECT shop.test:443 HTTP/1.1\r\nProxy-Authorization: ${basic(other)}\r\n\r\n`)).rest).toContain(
+      'the operator denies it',
+    );
   });
 
   it('passes plain HTTP without its own credentials, with the host of the target', async () => {
     const port = await webServer();
     const place = await open();
     const token = await mint(place, [`shop.test:${port}`, `127.0.0.1:${port}`]);
-    const ask = (target: string) => say(place, `GET ${target} HTTP/1.1\r\nHost: liar.test\r\nProxy-Authorization: ${basic(token)}\r\nCookie: a=b\r\nConnection: close\r\n\r\n`);
+    const ask = (target: string) =>
+      say(
+        place,
+        `GET ${target} HTTP/1.1\r\nHost: liar.test\r\nProxy-Authorization: ${basic(token)}\r\nCookie: a=b\r\nConnection: close\r\n\r\n`,
+      );
     const answer = await ask(`http://shop.test:${port}/path?q=1`);
     expect(answer.head).toBe('HTTP/1.1 200 OK');
     expect(answer.rest).toContain(`GET /path?q=1 shop.test:${port} no credentials a=b`);
     expect((await ask('http://evil.test/')).head).toBe('HTTP/1.1 403 egress-denied: evil.test');
     expect((await ask(`https://shop.test:${port}/`)).head).toBe('HTTP/1.1 400 bad-request');
-    await expect.poll(async () => (await place.audited()).find(({ outcome }) => outcome === 'done')).toMatchObject({ action: 'egress.http', subject: `shop.test:${port}` });
+    await expect
+      .poll(async () => (await place.audited()).find(({ outcome }) => outcome === 'done'))
+      .toMatchObject({ action: 'egress.http', subject: `shop.test:${port}` });
     expect(JSON.stringify(await place.audited())).not.toContain('path');
   });
 
@@ -154,7 +213,9 @@ describe('the egress proxy', () => {
     const port = await listening(createTcp(() => undefined));
     const place = await open();
     const token = await mint(place, [`127.0.0.1:${port}`]);
-    const held = await Promise.all(Array.from({ length: EGRESS_PER_ENVIRONMENT }, () => tunnel(place, `127.0.0.1:${port}`, token)));
+    const held = await Promise.all(
+      Array.from({ length: EGRESS_PER_ENVIRONMENT }, () => tunnel(place, `127.0.0.1:${port}`, token)),
+    );
     await expect(tunnel(place, `127.0.0.1:${port}`, token)).rejects.toThrow('HTTP/1.1 429 egress-busy: 127.0.0.1');
     const closed = Promise.all(held.map((socket) => new Promise((resolve) => socket.once('close', resolve))));
     await place.broker.tokens.end('env_1');

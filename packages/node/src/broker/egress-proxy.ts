@@ -40,14 +40,24 @@ type Denial = { readonly status: 400 | 403 | 407 | 429 | 502; readonly reason: s
 type Pass = { readonly identity: TokenIdentity; readonly rules: EgressRules };
 type Bytes = { sent: number; received: number };
 
-const PHRASES: Readonly<Record<Denial['status'], string>> = { 400: 'bad-request', 403: 'egress-denied', 407: 'egress-token-needed', 429: 'egress-busy', 502: 'egress-unreachable' };
+const PHRASES: Readonly<Record<Denial['status'], string>> = {
+  400: 'bad-request',
+  403: 'egress-denied',
+  407: 'egress-token-needed',
+  429: 'egress-busy',
+  502: 'egress-unreachable',
+};
 
 /** `egress-denied: HOST`, which programs print as the reason of their failure. */
-const phraseOf = ({ status }: Denial, target: Target | null): string => (target === null ? PHRASES[status] : `${PHRASES[status]}: ${target.host.text}`);
+const phraseOf = ({ status }: Denial, target: Target | null): string =>
+  target === null ? PHRASES[status] : `${PHRASES[status]}: ${target.host.text}`;
 
 const textOf = ({ reason, status }: Denial, target: Target | null): string => {
   const where = target === null ? 'The request' : `${target.host.text}:${target.port}`;
-  const fix = status === 403 && target !== null ? ` To allow it, add ${target.port === 443 || target.port === 80 ? target.host.text : `${target.host.text}:${target.port}`} to egress in the project's file.` : '';
+  const fix =
+    status === 403 && target !== null
+      ? ` To allow it, add ${target.port === 443 || target.port === 80 ? target.host.text : `${target.host.text}:${target.port}`} to egress in the project's file.`
+      : '';
   return `Orrery: ${where} is refused: ${reason}.${fix}\n`;
 };
 
@@ -62,7 +72,8 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     if (found?.state !== 'live') return { status: 407, reason: 'it needs the egress token of a live environment' };
     const { identity } = found;
     if (target === null) return { status: 400, reason: 'its target is no host and port' };
-    if ((open.get(identity.environmentId)?.size ?? 0) >= EGRESS_PER_ENVIRONMENT) return { status: 429, reason: `the environment has ${EGRESS_PER_ENVIRONMENT} connections open` };
+    if ((open.get(identity.environmentId)?.size ?? 0) >= EGRESS_PER_ENVIRONMENT)
+      return { status: 429, reason: `the environment has ${EGRESS_PER_ENVIRONMENT} connections open` };
     const rules = createEgressRules({ allow: identity.grants.egress, deny: parts.deny() });
     const refusal = rules.refusal(target.host, target.port);
     return refusal === null ? { identity, rules } : { status: 403, reason: refusal };
@@ -71,10 +82,18 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
   const addressFor = async (target: Target, rules: EgressRules): Promise<string | Denial> => {
     const addresses = target.host.kind === 'address' ? [target.host.text] : await parts.resolve(target.host.text).catch(() => []);
     if (addresses.length === 0) return { status: 502, reason: 'its name cannot be resolved' };
-    return addresses.find((address) => rules.mayDial(address, target.port)) ?? { status: 403, reason: 'it leads to a private address that no rule names' };
+    return (
+      addresses.find((address) => rules.mayDial(address, target.port)) ?? {
+        status: 403,
+        reason: 'it leads to a private address that no rule names',
+      }
+    );
   };
 
-  const register = (environmentId: string, connection: { destroy(): void; once(event: 'close', listener: () => void): unknown }): void => {
+  const register = (
+    environmentId: string,
+    connection: { destroy(): void; once(event: 'close', listener: () => void): unknown },
+  ): void => {
     const connections = open.get(environmentId) ?? new Set();
     open.set(environmentId, connections.add(connection));
     connection.once('close', () => {
@@ -83,7 +102,14 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     });
   };
 
-  const note = (line: { readonly action: EgressAction; readonly pass: TokenIdentity | null; readonly target: Target | null; readonly outcome: AuditRecord['outcome']; readonly reason: string | null; readonly bytes: Bytes }): void => {
+  const note = (line: {
+    readonly action: EgressAction;
+    readonly pass: TokenIdentity | null;
+    readonly target: Target | null;
+    readonly outcome: AuditRecord['outcome'];
+    readonly reason: string | null;
+    readonly bytes: Bytes;
+  }): void => {
     parts.audit({
       actor: line.pass === null ? 'unknown' : `task:${line.pass.taskId}`,
       action: line.action,
@@ -94,14 +120,27 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
   };
 
   /** Decides and resolves; a refusal is noted and told by `refuse`. */
-  const admit = async (asked: { readonly request: IncomingMessage; readonly target: Target | null; readonly action: EgressAction; readonly refuse: (denial: Denial) => void }): Promise<(Pass & { readonly target: Target; readonly address: string }) | null> => {
+  const admit = async (asked: {
+    readonly request: IncomingMessage;
+    readonly target: Target | null;
+    readonly action: EgressAction;
+    readonly refuse: (denial: Denial) => void;
+  }): Promise<(Pass & { readonly target: Target; readonly address: string }) | null> => {
     const { request, target, action, refuse } = asked;
     const pass = await decide(request, target);
     const address = 'status' in pass || target === null ? null : await addressFor(target, pass.rules);
     const denial = 'status' in pass ? pass : typeof address === 'string' ? null : address;
-    if (denial === null && !('status' in pass) && target !== null && typeof address === 'string') return { ...pass, target, address };
+    if (denial === null && !('status' in pass) && target !== null && typeof address === 'string')
+      return { ...pass, target, address };
     if (denial !== null) {
-      note({ action, pass: 'status' in pass ? null : pass.identity, target, outcome: denial.status === 502 ? 'failed' : 'refused', reason: denial.reason, bytes: { sent: 0, received: 0 } });
+      note({
+        action,
+        pass: 'status' in pass ? null : pass.identity,
+        target,
+        outcome: denial.status === 502 ? 'failed' : 'refused',
+        reason: denial.reason,
+        bytes: { sent: 0, received: 0 },
+      });
       refuse(denial);
     }
     return null;
@@ -111,22 +150,53 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     async connect(request, client, head) {
       client.on('error', () => client.destroy());
       const target = parseAuthority(request.url ?? '');
-      const admitted = await admit({ request, target, action: 'egress.connect', refuse: (denial) => refuseTunnel(client, denial, target) });
+      const admitted = await admit({
+        request,
+        target,
+        action: 'egress.connect',
+        refuse: (denial) => refuseTunnel(client, denial, target),
+      });
       if (admitted === null || client.destroyed) return;
       register(admitted.identity.environmentId, client);
       const bytes: Bytes = { sent: 0, received: 0 };
-      const reason = await tunnel({ client, head, target: admitted.target, address: admitted.address, rules: admitted.rules, bytes });
-      note({ action: 'egress.connect', pass: admitted.identity, target, outcome: reason === null ? 'done' : reason === 'unreachable' ? 'failed' : 'refused', reason, bytes });
+      const reason = await tunnel({
+        client,
+        head,
+        target: admitted.target,
+        address: admitted.address,
+        rules: admitted.rules,
+        bytes,
+      });
+      note({
+        action: 'egress.connect',
+        pass: admitted.identity,
+        target,
+        outcome: reason === null ? 'done' : reason === 'unreachable' ? 'failed' : 'refused',
+        reason,
+        bytes,
+      });
     },
     async forward(request, response) {
       const target = plainTarget(request.url ?? '');
-      const admitted = await admit({ request, target, action: 'egress.http', refuse: (denial) => refuseRequest(request, response, { denial, target }) });
+      const admitted = await admit({
+        request,
+        target,
+        action: 'egress.http',
+        refuse: (denial) => refuseRequest(request, response, { denial, target }),
+      });
       if (admitted === null || response.destroyed) return;
       register(admitted.identity.environmentId, response);
       const bytes: Bytes = { sent: 0, received: 0 };
       const reason = await passRequest({ request, response, target: admitted.target, address: admitted.address, bytes });
       if (reason !== null) refuseRequest(request, response, { denial: { status: 502, reason: 'it cannot be reached' }, target });
-      note({ action: 'egress.http', pass: admitted.identity, target, outcome: reason === null ? 'done' : 'failed', reason, bytes });
+      note({
+        action: 'egress.http',
+        pass: admitted.identity,
+        target,
+        outcome: reason === null ? 'done' : 'failed',
+        reason,
+        bytes,
+      });
     },
     endConnections(environmentId) {
       for (const connection of open.get(environmentId) ?? []) connection.destroy();
@@ -145,13 +215,23 @@ const plainTarget = (text: string): Target | null => {
 const refuseTunnel = (client: Duplex, denial: Denial, target: Target | null): void => {
   const body = textOf(denial, target);
   const challenge = denial.status === 407 ? 'Proxy-Authenticate: Basic realm="orrery egress"\r\n' : '';
-  client.end(`HTTP/1.1 ${denial.status} ${phraseOf(denial, target)}\r\n${challenge}Content-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  client.end(
+    `HTTP/1.1 ${denial.status} ${phraseOf(denial, target)}\r\n${challenge}Content-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
 };
 
-const refuseRequest = (request: IncomingMessage, response: ServerResponse, { denial, target }: { readonly denial: Denial; readonly target: Target | null }): void => {
+const refuseRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { denial, target }: { readonly denial: Denial; readonly target: Target | null },
+): void => {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const challenge = denial.status === 407 ? { 'proxy-authenticate': 'Basic realm="orrery egress"' } : {};
-  response.writeHead(denial.status, phraseOf(denial, target), { 'content-type': 'text/plain', ...challenge, ...(request.complete ? {} : { connection: 'close' }) });
+  response.writeHead(denial.status, phraseOf(denial, target), {
+    'content-type': 'text/plain',
+    ...challenge,
+    ...(request.complete ? {} : { connection: 'close' }),
+  });
   response.end(textOf(denial, target));
 };
 
@@ -164,11 +244,20 @@ const counter = (count: (bytes: number) => void): Transform =>
   });
 
 /** One direction that ends well leaves the other open: either side may be done with sending before it is done with reading. */
-const onFault = (other: Duplex) => (fault: Error | null | undefined): void => {
-  if (fault !== null && fault !== undefined) other.destroy();
-};
+const onFault =
+  (other: Duplex) =>
+  (fault: Error | null | undefined): void => {
+    if (fault !== null && fault !== undefined) other.destroy();
+  };
 
-type Tunnel = { readonly client: Duplex; readonly head: Buffer; readonly target: Target; readonly address: string; readonly rules: EgressRules; readonly bytes: Bytes };
+type Tunnel = {
+  readonly client: Duplex;
+  readonly head: Buffer;
+  readonly target: Target;
+  readonly address: string;
+  readonly rules: EgressRules;
+  readonly bytes: Bytes;
+};
 
 /** Dials, then passes bytes both ways; what the client sends waits until its server name was checked. Answers why it was ended, or null. */
 const tunnel = ({ client, head, target, address, rules, bytes }: Tunnel): Promise<string | null> =>
@@ -182,8 +271,19 @@ const tunnel = ({ client, head, target, address, rules, bytes }: Tunnel): Promis
       connected = true;
       clearTimeout(connecting);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      pipeline(server, counter((count) => (bytes.received += count)), client, onFault(client));
-      pipeline(client, helloGate({ head, target, rules, refuse: (why) => (reason = why) }), counter((count) => (bytes.sent += count)), server, onFault(server));
+      pipeline(
+        server,
+        counter((count) => (bytes.received += count)),
+        client,
+        onFault(client),
+      );
+      pipeline(
+        client,
+        helloGate({ head, target, rules, refuse: (why) => (reason = why) }),
+        counter((count) => (bytes.sent += count)),
+        server,
+        onFault(server),
+      );
     });
     server.on('error', () => server.destroy());
     client.once('close', () => server.destroy());
@@ -194,13 +294,18 @@ const tunnel = ({ client, head, target, address, rules, bytes }: Tunnel): Promis
     });
   });
 
-type Gate = { readonly head: Buffer; readonly target: Target; readonly rules: EgressRules; readonly refuse: (reason: string) => void };
+type Gate = {
+  readonly head: Buffer;
+  readonly target: Target;
+  readonly rules: EgressRules;
+  readonly refuse: (reason: string) => void;
+};
 
 /** Holds what the client sends until its TLS server name is known and right; what is no TLS passes, but not on port 443. */
 const helloGate = ({ head, target, rules, refuse }: Gate): Transform => {
   let held: Buffer | null = Buffer.alloc(0);
   const judge = (gate: Transform, bytes: Buffer): Error | null => {
-    if (held === null) return void gate.push(bytes), null;
+    if (held === null) return (void gate.push(bytes), null);
     held = Buffer.concat([held, bytes]);
     const verdict = judgeHello(held, target, rules);
     if (verdict === 'more') return held.length > CLIENT_HELLO_BYTES ? deny('its TLS greeting is too long') : null;
@@ -248,7 +353,13 @@ const judgeServerName = (serverName: string | null, target: Target, rules: Egres
   return allowed ? null : 'its TLS greeting names another server';
 };
 
-type Passing = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly target: Target; readonly address: string; readonly bytes: Bytes };
+type Passing = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: Target;
+  readonly address: string;
+  readonly bytes: Bytes;
+};
 
 /** Sends a plain request on and its answer back; answers why there was none, or null. */
 const passRequest = ({ request, response, target, address, bytes }: Passing): Promise<string | null> =>
@@ -267,11 +378,21 @@ const passRequest = ({ request, response, target, address, bytes }: Passing): Pr
     upstream.once('socket', (socket: Socket) => socket.once('connect', () => clearTimeout(connecting)));
     upstream.once('timeout', () => upstream.destroy());
     response.once('close', () => upstream.destroy());
-    pipeline(request, counter((count) => (bytes.sent += count)), upstream, () => undefined);
+    pipeline(
+      request,
+      counter((count) => (bytes.sent += count)),
+      upstream,
+      () => undefined,
+    );
     upstream.once('response', (answer) => {
       clearTimeout(connecting);
       response.writeHead(answer.statusCode ?? 502, forwardedAnswerHeadersWithCookies(answer));
-      pipeline(answer, counter((count) => (bytes.received += count)), response, () => resolve(null));
+      pipeline(
+        answer,
+        counter((count) => (bytes.received += count)),
+        response,
+        () => resolve(null),
+      );
     });
     upstream.once('upgrade', (_answer, socket) => socket.destroy());
     upstream.once('error', () => undefined);

@@ -11,10 +11,12 @@ const WEB_PORTS: readonly number[] = [80, 443];
 
 /** Reads `host`, `*.host`, `address`, `[address]`, each with `:port` or without. @throws OrreryError config_invalid */
 export const parseEgressRule = (text: string): EgressRule => {
-  const [, star, bracketed, bare, digits] = /^(\*\.)?(?:\[([^\]]+)\]|([^[\]:*]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*))(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
+  const [, star, bracketed, bare, digits] =
+    /^(\*\.)?(?:\[([^\]]+)\]|([^[\]:*]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*))(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
   const host = parseHost(bracketed ?? bare ?? '');
   const port = digits === undefined ? null : Number(digits);
-  const sensible = host !== null && (port === null || (port >= 1 && port <= 65_535)) && !(star !== undefined && host.kind === 'address');
+  const sensible =
+    host !== null && (port === null || (port >= 1 && port <= 65_535)) && !(star !== undefined && host.kind === 'address');
   if (sensible) return { host, subdomains: star !== undefined, port };
   throw new OrreryError('config_invalid', `${JSON.stringify(text.slice(0, 200))} is no egress rule.`, {
     rule: 'A rule is a host, *.host or an address, with :port or without (then ports 80 and 443).',
@@ -29,7 +31,9 @@ const matches = (rule: EgressRule, host: Host, port: number): boolean => {
 
 /** `*.host` means what lies below it, not the host itself. */
 const matchesHost = (rule: EgressRule, host: Host): boolean =>
-  rule.subdomains ? host.kind === 'name' && host.text.endsWith(`.${rule.host.text}`) : rule.host.kind === host.kind && rule.host.text === host.text;
+  rule.subdomains
+    ? host.kind === 'name' && host.text.endsWith(`.${rule.host.text}`)
+    : rule.host.kind === host.kind && rule.host.text === host.text;
 
 /** What is allowed and denied for one environment. */
 export type EgressRules = {
@@ -40,10 +44,17 @@ export type EgressRules = {
 };
 
 /** Makes the rules. A denial without a port denies every port. */
-export const createEgressRules = ({ allow, deny }: { readonly allow: readonly string[]; readonly deny: readonly string[] }): EgressRules => {
+export const createEgressRules = ({
+  allow,
+  deny,
+}: {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}): EgressRules => {
   const allowed = allow.map(parseEgressRule);
   const denied = deny.map(parseEgressRule);
-  const isDenied = (host: Host, port: number): boolean => denied.some((rule) => matchesHost(rule, host) && (rule.port === null || rule.port === port));
+  const isDenied = (host: Host, port: number): boolean =>
+    denied.some((rule) => matchesHost(rule, host) && (rule.port === null || rule.port === port));
   const isAllowed = (host: Host, port: number): boolean => allowed.some((rule) => matches(rule, host, port));
   return {
     refusal(host, port) {

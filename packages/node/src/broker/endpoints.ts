@@ -13,7 +13,11 @@ const RULES: readonly Rule[] = [
   { method: 'POST', path: /^(?:\/v1)?\/messages\/count_tokens$/, call: null },
   { method: 'POST', path: /^(?:\/v1)?\/responses(?:\/compact)?$/, call: 'responses' },
   { method: 'POST', path: /^(?:\/v1)?\/chat\/completions$/, call: 'chat' },
-  { method: 'POST', path: /^\/v1(?:beta|alpha)?\/models\/([A-Za-z0-9._-]+):(?:streamGenerateContent|generateContent)$/, call: 'gemini' },
+  {
+    method: 'POST',
+    path: /^\/v1(?:beta|alpha)?\/models\/([A-Za-z0-9._-]+):(?:streamGenerateContent|generateContent)$/,
+    call: 'gemini',
+  },
   { method: 'POST', path: /^\/v1(?:beta|alpha)?\/models\/([A-Za-z0-9._-]+):countTokens$/, call: null },
   { method: 'GET', path: /^(?:\/v1(?:beta|alpha)?)?\/models(?:\/[A-Za-z0-9._:-]+)?$/, call: null },
 ];

@@ -2,24 +2,54 @@
 
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
-const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+];
 
 /** Credentials of the caller's side, and what the gateway says itself. */
-const OWN = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie', 'host', 'content-length', 'accept-encoding', 'forwarded', 'via'];
+const OWN = [
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'cookie',
+  'host',
+  'content-length',
+  'accept-encoding',
+  'forwarded',
+  'via',
+];
 
-const named = (headers: IncomingHttpHeaders): readonly string[] => (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+const named = (headers: IncomingHttpHeaders): readonly string[] =>
+  (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
 
 const without = (headers: IncomingHttpHeaders, dropped: ReadonlySet<string>): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name, value]) => value !== undefined && !dropped.has(name) && !name.startsWith('x-forwarded-')));
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name, value]) => value !== undefined && !dropped.has(name) && !name.startsWith('x-forwarded-'),
+    ),
+  );
 
 /** What a provider gets of the program's headers. */
-export const forwardedRequestHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => without(headers, new Set([...HOP_BY_HOP, ...OWN, ...named(headers)]));
+export const forwardedRequestHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+  without(headers, new Set([...HOP_BY_HOP, ...OWN, ...named(headers)]));
 
 /** What the program gets of a provider's headers. */
-export const forwardedAnswerHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => without(headers, new Set([...HOP_BY_HOP, 'set-cookie', ...named(headers)]));
+export const forwardedAnswerHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+  without(headers, new Set([...HOP_BY_HOP, 'set-cookie', ...named(headers)]));
 
 /** What a web server gets through the egress proxy; its own credentials and cookies pass. */
-export const proxiedRequestHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => without(headers, new Set([...HOP_BY_HOP.filter((name) => name !== 'expect'), 'host', ...named(headers)]));
+export const proxiedRequestHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+  without(headers, new Set([...HOP_BY_HOP.filter((name) => name !== 'expect'), 'host', ...named(headers)]));
 
 /** The token of a run, from either header the programs use. */
 export const runTokenOf = (headers: IncomingHttpHeaders): string | null => {

@@ -63,11 +63,36 @@ const blockList = (type: 'ipv4' | 'ipv6', ranges: readonly (readonly [net: strin
 
 // Two lists: a range of IPv6 that holds the mapped addresses would match every IPv4 address.
 const PRIVATE_IPV4 = blockList('ipv4', [
-  ...([['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24]] as const),
-  ...([['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4]] as const),
+  ...([
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+  ] as const),
+  ...([
+    ['192.0.2.0', 24],
+    ['192.88.99.0', 24],
+    ['192.168.0.0', 16],
+    ['198.18.0.0', 15],
+    ['198.51.100.0', 24],
+    ['203.0.113.0', 24],
+    ['224.0.0.0', 4],
+    ['240.0.0.0', 4],
+  ] as const),
 ]);
 /** All of IPv6 that is not global unicast, and the ways to reach IPv4 through it. */
-const PRIVATE_IPV6 = blockList('ipv6', [['::', 3], ['4000::', 2], ['8000::', 1], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]]);
+const PRIVATE_IPV6 = blockList('ipv6', [
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]);
 
 /** Whether an address is private, loopback, link-local, multicast, reserved or a tunnel to such. Anything that is no address is. */
 export const isPrivateAddress = (address: string): boolean => {

@@ -26,20 +26,33 @@ export const retryAfterMs = (headers: IncomingHttpHeaders, nowMs: number): numbe
 };
 
 /** The windows of a subscription: Anthropic's unified ones and ChatGPT's, as far as the answer names them. */
-export const readLimitWindows = (headers: IncomingHttpHeaders): readonly LimitWindow[] => [...anthropicWindows(headers), ...chatgptWindows(headers)];
+export const readLimitWindows = (headers: IncomingHttpHeaders): readonly LimitWindow[] => [
+  ...anthropicWindows(headers),
+  ...chatgptWindows(headers),
+];
 
 const anthropicWindows = (headers: IncomingHttpHeaders): readonly LimitWindow[] => {
   const windows: LimitWindow[] = [];
   const status = one(headers, `${ANTHROPIC}-status`);
   if (status !== null) {
     const name = one(headers, `${ANTHROPIC}-representative-claim`) ?? 'unified';
-    windows.push({ name, usedPercent: null, resetsAt: epochSeconds(one(headers, `${ANTHROPIC}-reset`)), exhausted: status === 'rejected' });
+    windows.push({
+      name,
+      usedPercent: null,
+      resetsAt: epochSeconds(one(headers, `${ANTHROPIC}-reset`)),
+      exhausted: status === 'rejected',
+    });
   }
   for (const [header, value] of Object.entries(headers)) {
     const name = /^anthropic-ratelimit-unified-(\w+)-utilization$/.exec(header)?.[1];
     if (name === undefined || typeof value !== 'string') continue;
     const rejected = one(headers, `${ANTHROPIC}-${name}-status`) === 'rejected';
-    windows.push({ name, usedPercent: percent(value, 100), resetsAt: epochSeconds(one(headers, `${ANTHROPIC}-${name}-reset`)), exhausted: rejected });
+    windows.push({
+      name,
+      usedPercent: percent(value, 100),
+      resetsAt: epochSeconds(one(headers, `${ANTHROPIC}-${name}-reset`)),
+      exhausted: rejected,
+    });
   }
   return windows;
 };
@@ -48,5 +61,7 @@ const chatgptWindows = (headers: IncomingHttpHeaders): readonly LimitWindow[] =>
   ['primary', 'secondary'].flatMap((name) => {
     const used = percent(one(headers, `x-codex-${name}-used-percent`), 1);
     if (used === null) return [];
-    return [{ name, usedPercent: used, resetsAt: epochSeconds(one(headers, `x-codex-${name}-reset-at`)), exhausted: used >= 100 }];
+    return [
+      { name, usedPercent: used, resetsAt: epochSeconds(one(headers, `x-codex-${name}-reset-at`)), exhausted: used >= 100 },
+    ];
   });

@@ -14,12 +14,23 @@ afterEach(async () => {
   for (const place of opened.splice(0)) await place.close();
 });
 
-const minted = async (place: BrokerPlace, environmentId = 'env_1', more: object = {}) => (await place.broker.tokens.mint(grants(environmentId, more))).run;
+const minted = async (place: BrokerPlace, environmentId = 'env_1', more: object = {}) =>
+  (await place.broker.tokens.mint(grants(environmentId, more))).run;
 
 const rows = async (place: BrokerPlace, environmentId = 'env_1') => {
   await place.broker.settled(environmentId);
   const all = await place.store.read.selectFrom('model_call').selectAll().execute();
-  return all.map(({ provider, model, status, input_tokens: input, output_tokens: output, cached_tokens: cached, cost_usd: cost }) => ({ provider, model, status, input, output, cached, cost }));
+  return all.map(
+    ({ provider, model, status, input_tokens: input, output_tokens: output, cached_tokens: cached, cost_usd: cost }) => ({
+      provider,
+      model,
+      status,
+      input,
+      output,
+      cached,
+      cost,
+    }),
+  );
 };
 
 describe('the model gateway', () => {
@@ -49,14 +60,22 @@ describe('the model gateway', () => {
   it('counts an answer that comes whole', async () => {
     const place = await open({ script: [{ text: 'a', usage: { input: 7, output: 3, cached: 0 }, times: 3 }] });
     const token = await minted(place);
-    for (const wire of ['anthropic', 'responses', 'chat'] as const) expect(await ask(place.broker.socketPath, callOn[wire](token, { stream: false }))).toMatchObject({ status: 200 });
-    expect((await rows(place)).map(({ input, output }) => [input, output])).toEqual([[7, 3], [7, 3], [7, 3]]);
+    for (const wire of ['anthropic', 'responses', 'chat'] as const)
+      expect(await ask(place.broker.socketPath, callOn[wire](token, { stream: false }))).toMatchObject({ status: 200 });
+    expect((await rows(place)).map(({ input, output }) => [input, output])).toEqual([
+      [7, 3],
+      [7, 3],
+      [7, 3],
+    ]);
   });
 
   it('keeps both sides’ credentials apart', async () => {
     const place = await open({ script: [{ text: 'a', times: 'forever', on: 'any' }] });
     const token = await minted(place);
-    const answer = await ask(place.broker.socketPath, { ...callOn.anthropic(token), headers: { authorization: `Bearer ${token}`, 'x-api-key': token, cookie: 'a=b', 'x-forwarded-for': '1.2.3.4' } });
+    const answer = await ask(place.broker.socketPath, {
+      ...callOn.anthropic(token),
+      headers: { authorization: `Bearer ${token}`, 'x-api-key': token, cookie: 'a=b', 'x-forwarded-for': '1.2.3.4' },
+    });
     const seen = JSON.stringify(place.model.log());
     expect(seen).not.toContain(token);
     expect(seen).not.toContain('a=b');
@@ -74,11 +93,19 @@ describe('the model gateway', () => {
       expect(answer).toMatchObject({ status: 401, headers: { 'content-type': 'application/json' } });
       expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
     }
-    await expect.poll(() => place.audited()).toEqual([
-      { actor: 'unknown', action: 'model.call', subject: 'anthropic', outcome: 'refused', detail: { reason: 'no token' } },
-      { actor: 'unknown', action: 'model.call', subject: 'anthropic', outcome: 'refused', detail: { reason: 'unknown token' } },
-      { actor: 'task:task-of-env_1', action: 'model.call', subject: 'anthropic', outcome: 'refused', detail: { reason: 'ended token' } },
-    ]);
+    await expect
+      .poll(() => place.audited())
+      .toEqual([
+        { actor: 'unknown', action: 'model.call', subject: 'anthropic', outcome: 'refused', detail: { reason: 'no token' } },
+        { actor: 'unknown', action: 'model.call', subject: 'anthropic', outcome: 'refused', detail: { reason: 'unknown token' } },
+        {
+          actor: 'task:task-of-env_1',
+          action: 'model.call',
+          subject: 'anthropic',
+          outcome: 'refused',
+          detail: { reason: 'ended token' },
+        },
+      ]);
     expect(place.model.calls()).toBe(0);
   });
 
@@ -95,10 +122,27 @@ describe('the model gateway', () => {
   it('passes model calls only', async () => {
     const place = await open();
     const token = await minted(place);
-    const tried = ['/models/anthropic/v1/files', '/models/openai/v1/../v1/files', '/models/anthropic//v1/messages', '/models/nobody/v1/messages', '/models/anthropic/v1/messages/%2e%2e/files', '/models/'];
-    for (const path of tried) expect(await ask(place.broker.socketPath, { ...callOn.anthropic(token), path })).toMatchObject({ status: 404 });
-    expect(await ask(place.broker.socketPath, { path: '/models/openai/v1/models?client_version=1', method: 'GET', headers: { authorization: `Bearer ${token}` } })).toMatchObject({ status: 200 });
-    expect(await ask(place.broker.socketPath, { path: '/anything', method: 'GET' })).toMatchObject({ status: 404, body: expect.stringContaining('/models/<provider>/') });
+    const tried = [
+      '/models/anthropic/v1/files',
+      '/models/openai/v1/../v1/files',
+      '/models/anthropic//v1/messages',
+      '/models/nobody/v1/messages',
+      '/models/anthropic/v1/messages/%2e%2e/files',
+      '/models/',
+    ];
+    for (const path of tried)
+      expect(await ask(place.broker.socketPath, { ...callOn.anthropic(token), path })).toMatchObject({ status: 404 });
+    expect(
+      await ask(place.broker.socketPath, {
+        path: '/models/openai/v1/models?client_version=1',
+        method: 'GET',
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    ).toMatchObject({ status: 200 });
+    expect(await ask(place.broker.socketPath, { path: '/anything', method: 'GET' })).toMatchObject({
+      status: 404,
+      body: expect.stringContaining('/models/<provider>/'),
+    });
     expect(await rows(place)).toEqual([]);
     expect(place.model.calls()).toBe(1);
   });
@@ -109,8 +153,14 @@ describe('the model gateway', () => {
     expect(await ask(place.broker.socketPath, callOn.anthropic(token))).toMatchObject({ status: 200 });
     expect(await ask(place.broker.socketPath, callOn.chat(token))).toMatchObject({ status: 200 });
     const refused = await ask(place.broker.socketPath, callOn.anthropic(token, { model: 'claude-opus-5' }));
-    expect([refused.status, JSON.parse(refused.body)]).toEqual([403, { type: 'error', error: { type: 'permission_error', message: expect.stringContaining('claude-opus-5 is not allowed') } }]);
-    expect(await ask(place.broker.socketPath, callOn.gemini(token))).toMatchObject({ status: 403, body: expect.stringContaining('PERMISSION_DENIED') });
+    expect([refused.status, JSON.parse(refused.body)]).toEqual([
+      403,
+      { type: 'error', error: { type: 'permission_error', message: expect.stringContaining('claude-opus-5 is not allowed') } },
+    ]);
+    expect(await ask(place.broker.socketPath, callOn.gemini(token))).toMatchObject({
+      status: 403,
+      body: expect.stringContaining('PERMISSION_DENIED'),
+    });
   });
 
   it('stops before the call that would exceed the budget, and says so', async () => {
@@ -123,7 +173,9 @@ describe('the model gateway', () => {
     expect(place.broker.lastFailure('env_1', 0)).toMatchObject({ failure: 'budget' });
     expect(await rows(place)).toHaveLength(2);
     const big = await minted(place, 'env_2', { budgetUsd: 0.03, taskId: 'other' });
-    expect(await ask(place.broker.socketPath, callOn.anthropic(big, { padding: 'x'.repeat(500_000) }))).toMatchObject({ status: 402 });
+    expect(await ask(place.broker.socketPath, callOn.anthropic(big, { padding: 'x'.repeat(500_000) }))).toMatchObject({
+      status: 402,
+    });
     await place.restart();
     expect(await ask(place.broker.socketPath, callOn.anthropic(token))).toMatchObject({ status: 402 });
   });
@@ -142,28 +194,57 @@ describe('the model gateway', () => {
     for (const wire of ['anthropic', 'responses', 'chat'] as const) {
       const { status } = await ask(place.broker.socketPath, callOn[wire](token));
       expect(status).toBeGreaterThanOrEqual(400);
-      expect(place.broker.lastFailure('env_1', 0)).toMatchObject({ failure, resetsAt: failure === 'usage_limit' ? expect.stringMatching(/^20/) : null });
+      expect(place.broker.lastFailure('env_1', 0)).toMatchObject({
+        failure,
+        resetsAt: failure === 'usage_limit' ? expect.stringMatching(/^20/) : null,
+      });
     }
     expect((await rows(place)).every(({ cost }) => cost === 0)).toBe(true);
   });
 
-  it.each(['anthropic', 'responses', 'chat'] as const)('tells a cut, a clean cut, a dropped call, garbage and silence apart on %s', async (wire) => {
-    const text = 'half of this is lost';
-    const place = await open({ script: [{ text, cut: 0.5 }, { text, cut: 0.5, clean: true }, { drop: true }, { garbage: true }, { text, hang_after: 3 }, { text }], providerQuietMs: 150 });
-    const token = await minted(place);
-    const expected = [[200, true, 'network'], [200, false, 'network'], [502, false, 'network'], [200, false, 'protocol'], [200, true, 'timeout'], [200, false, null]];
-    for (const [n, fate] of expected.entries()) {
-      const { status, cut } = await ask(place.broker.socketPath, callOn[wire](token));
-      // The program may see a cut a moment before the call is recorded.
-      await expect.poll(() => rows(place)).toHaveLength(n + 1);
-      expect([status, cut, place.broker.lastFailure('env_1', 0)?.failure ?? null]).toEqual(fate);
-    }
-  });
+  it.each(['anthropic', 'responses', 'chat'] as const)(
+    'tells a cut, a clean cut, a dropped call, garbage and silence apart on %s',
+    async (wire) => {
+      const text = 'half of this is lost';
+      const place = await open({
+        script: [
+          { text, cut: 0.5 },
+          { text, cut: 0.5, clean: true },
+          { drop: true },
+          { garbage: true },
+          { text, hang_after: 3 },
+          { text },
+        ],
+        providerQuietMs: 150,
+      });
+      const token = await minted(place);
+      const expected = [
+        [200, true, 'network'],
+        [200, false, 'network'],
+        [502, false, 'network'],
+        [200, false, 'protocol'],
+        [200, true, 'timeout'],
+        [200, false, null],
+      ];
+      for (const [n, fate] of expected.entries()) {
+        const { status, cut } = await ask(place.broker.socketPath, callOn[wire](token));
+        // The program may see a cut a moment before the call is recorded.
+        await expect.poll(() => rows(place)).toHaveLength(n + 1);
+        expect([status, cut, place.broker.lastFailure('env_1', 0)?.failure ?? null]).toEqual(fate);
+      }
+    },
+  );
 
   it('reads a subscription’s windows from the headers', async () => {
     const place = await open({ script: [{ error: 'usage_limit' }] });
     await ask(place.broker.socketPath, callOn.anthropic(await minted(place)));
-    expect(place.limits).toMatchObject([{ provider: 'anthropic', environmentId: 'env_1', windows: [{ name: 'five_hour', exhausted: true, resetsAt: expect.stringMatching(/^20/) }] }]);
+    expect(place.limits).toMatchObject([
+      {
+        provider: 'anthropic',
+        environmentId: 'env_1',
+        windows: [{ name: 'five_hour', exhausted: true, resetsAt: expect.stringMatching(/^20/) }],
+      },
+    ]);
   });
 
   it('ends the provider’s call when the program goes away', async () => {
@@ -180,7 +261,10 @@ describe('the model gateway', () => {
   it('ends every call of an environment with it', async () => {
     const place = await open({ script: [{ delay_ms: 60_000, text: 'never', times: 'forever' }] });
     const token = await minted(place);
-    const asked = Promise.allSettled([ask(place.broker.socketPath, callOn.anthropic(token)), ask(place.broker.socketPath, callOn.chat(token))]);
+    const asked = Promise.allSettled([
+      ask(place.broker.socketPath, callOn.anthropic(token)),
+      ask(place.broker.socketPath, callOn.chat(token)),
+    ]);
     await expect.poll(() => place.model.calls()).toBe(2);
     await place.broker.tokens.end('env_1');
     expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -189,13 +273,24 @@ describe('the model gateway', () => {
   it('refuses more calls at once than its limit, and bodies past theirs', async () => {
     const place = await open({ script: [{ delay_ms: 60_000, text: 'never', times: 'forever' }] });
     const token = await minted(place);
-    const held = Array.from({ length: MODEL_CALLS_PER_ENVIRONMENT }, () => ask(place.broker.socketPath, callOn.anthropic(token)).catch(() => null));
+    const held = Array.from({ length: MODEL_CALLS_PER_ENVIRONMENT }, () =>
+      ask(place.broker.socketPath, callOn.anthropic(token)).catch(() => null),
+    );
     await expect.poll(() => place.model.calls(), { timeout: 15_000 }).toBe(MODEL_CALLS_PER_ENVIRONMENT);
-    expect(await ask(place.broker.socketPath, callOn.anthropic(token))).toMatchObject({ status: 429, headers: { 'retry-after': '2' } });
+    expect(await ask(place.broker.socketPath, callOn.anthropic(token))).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '2' },
+    });
     await place.broker.tokens.end('env_1');
     await Promise.all(held);
     const fresh = await minted(place, 'env_2');
-    expect(await ask(place.broker.socketPath, { ...callOn.anthropic(fresh), headers: { 'x-api-key': fresh, 'content-length': String(MODEL_REQUEST_BYTES + 1) }, body: '{' })).toMatchObject({ status: 413 });
+    expect(
+      await ask(place.broker.socketPath, {
+        ...callOn.anthropic(fresh),
+        headers: { 'x-api-key': fresh, 'content-length': String(MODEL_REQUEST_BYTES + 1) },
+        body: '{',
+      }),
+    ).toMatchObject({ status: 413 });
     expect(await ask(place.broker.socketPath, { ...callOn.anthropic(fresh), body: 'no json' })).toMatchObject({ status: 400 });
   });
 
@@ -211,7 +306,9 @@ describe('the model gateway', () => {
       });
     expect(await raw('\x16\x03\x01garbage\r\n\r\n')).toBe('HTTP/1.1 400 Bad Request');
     expect(await raw(`GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`)).toBe('HTTP/1.1 431 Request Header Fields Too Large');
-    expect(await raw('GET /models/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toBe('HTTP/1.1 501 Not Implemented');
+    expect(await raw('GET /models/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toBe(
+      'HTTP/1.1 501 Not Implemented',
+    );
     expect(await ask(place.broker.socketPath, callOn.anthropic(await minted(place)))).toMatchObject({ status: 200 });
   });
 
@@ -220,13 +317,23 @@ describe('the model gateway', () => {
     await new Promise((resolve) => nobody.once('listening', resolve));
     const { port } = nobody.address() as { port: number };
     await new Promise((resolve) => nobody.close(resolve));
-    const place = await open({ providers: { keyless: { baseUrl: 'http://127.0.0.1:1', key: 'secret:absent' }, away: { baseUrl: `http://127.0.0.1:${port}` }, local: { socket: '/nonexistent.sock', keyStyle: 'none' } } });
+    const place = await open({
+      providers: {
+        keyless: { baseUrl: 'http://127.0.0.1:1', key: 'secret:absent' },
+        away: { baseUrl: `http://127.0.0.1:${port}` },
+        local: { socket: '/nonexistent.sock', keyStyle: 'none' },
+      },
+    });
     const token = await minted(place);
-    const chat = (provider: string) => ask(place.broker.socketPath, { ...callOn.chat(token), path: `/models/${provider}/v1/chat/completions` });
+    const chat = (provider: string) =>
+      ask(place.broker.socketPath, { ...callOn.chat(token), path: `/models/${provider}/v1/chat/completions` });
     expect(await chat('keyless')).toMatchObject({ status: 401, body: expect.stringContaining('orrery secret set keyless') });
     expect(await chat('away')).toMatchObject({ status: 502, body: expect.stringContaining('away cannot be reached') });
     expect(await chat('local')).toMatchObject({ status: 502 });
     expect(place.broker.lastFailure('env_1', 0)).toMatchObject({ failure: 'network' });
-    expect(await rows(place)).toMatchObject([{ provider: 'away', status: 0, cost: 0 }, { provider: 'local', status: 0, cost: 0 }]);
+    expect(await rows(place)).toMatchObject([
+      { provider: 'away', status: 0, cost: 0 },
+      { provider: 'local', status: 0, cost: 0 },
+    ]);
   });
 });

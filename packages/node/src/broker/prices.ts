@@ -56,10 +56,14 @@ export const parsePrices = (value: unknown): readonly Price[] => {
   const { data, error } = pricesFile.safeParse(value);
   if (data === undefined) {
     const issue = error.issues[0];
-    throw new OrreryError('config_invalid', `The price file is wrong at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? 'not a list'}.`, {
-      rule: 'It is a list of entries with provider, model, input and output in US dollars for a million tokens.',
-      fix: '- { provider: openai, model: my-model, from: 2026-01-01, input: 1, output: 5, cacheRead: 0.1 }',
-    });
+    throw new OrreryError(
+      'config_invalid',
+      `The price file is wrong at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? 'not a list'}.`,
+      {
+        rule: 'It is a list of entries with provider, model, input and output in US dollars for a million tokens.',
+        fix: '- { provider: openai, model: my-model, from: 2026-01-01, input: 1, output: 5, cacheRead: 0.1 }',
+      },
+    );
   }
   return data.map((entry) => ({
     provider: entry.provider,
@@ -78,11 +82,18 @@ export const createPriceTable = (own: readonly Price[] = [], builtin: readonly P
 /** `claude-x-20251101` and `gpt-x-2025-11-01` are dated releases of a model and cost what it costs. */
 const RELEASE_DATE = /-(\d{8}|\d{4}-\d{2}-\d{2})$/;
 
-const newest = (prices: readonly Price[], call: { readonly provider: string; readonly model: string; readonly atMs: number }): Price | null => {
+const newest = (
+  prices: readonly Price[],
+  call: { readonly provider: string; readonly model: string; readonly atMs: number },
+): Price | null => {
   const day = new Date(call.atMs).toISOString().slice(0, 10);
-  const holds = (price: Price, model: string) => price.provider === call.provider && price.model === model && (price.from ?? '') <= day;
+  const holds = (price: Price, model: string) =>
+    price.provider === call.provider && price.model === model && (price.from ?? '') <= day;
   const pick = (model: string): Price | null =>
-    prices.reduce<Price | null>((best, price) => (holds(price, model) && (best === null || (price.from ?? '') >= (best.from ?? '')) ? price : best), null);
+    prices.reduce<Price | null>(
+      (best, price) => (holds(price, model) && (best === null || (price.from ?? '') >= (best.from ?? '')) ? price : best),
+      null,
+    );
   return pick(call.model) ?? pick(call.model.replace(RELEASE_DATE, ''));
 };
 
@@ -90,7 +101,10 @@ const newest = (prices: readonly Price[], call: { readonly provider: string; rea
 export const costOf = (price: Price, tokens: TokenCounts): number => {
   const { input, output, cacheRead, cacheWrite } = ratesFor(price, tokens.inputTokens);
   const fresh = Math.max(0, tokens.inputTokens - tokens.cachedTokens - tokens.cacheWriteTokens);
-  return (fresh * input + tokens.cachedTokens * cacheRead + tokens.cacheWriteTokens * cacheWrite + tokens.outputTokens * output) / 1_000_000;
+  return (
+    (fresh * input + tokens.cachedTokens * cacheRead + tokens.cacheWriteTokens * cacheWrite + tokens.outputTokens * output) /
+    1_000_000
+  );
 };
 
 /**
@@ -103,4 +117,5 @@ export const leastCostOf = (price: Price, bodyBytes: number): number => {
   return (inputTokens * Math.min(input, cacheRead)) / 1_000_000;
 };
 
-const ratesFor = ({ rates: usual, long }: Price, inputTokens: number): Rates => (long !== null && inputTokens > long.aboveInputTokens ? long.rates : usual);
+const ratesFor = ({ rates: usual, long }: Price, inputTokens: number): Rates =>
+  long !== null && inputTokens > long.aboveInputTokens ? long.rates : usual;

@@ -23,11 +23,17 @@ export type Providers = { readonly ids: () => readonly string[]; find(id: string
 
 /** One entry of `providers` in the configuration. */
 export const providerSettings = z.strictObject({
-  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe('Where the API is; needed for a provider that Orrery does not know'),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where the API is; needed for a provider that Orrery does not know'),
   socket: z.string().startsWith('/').max(107).optional().describe('Unix socket of a provider on this machine'),
   keyStyle: z.enum(['x-api-key', 'bearer', 'x-goog-api-key', 'none']).optional().describe('How the key is sent'),
   key: z.string().max(200).optional().describe('secret:<name> of the key; the default is a secret with the name of the provider'),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().max(1000)).default({}).describe('Further headers; no secrets'),
+  headers: z
+    .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().max(1000))
+    .default({})
+    .describe('Further headers; no secrets'),
 });
 export type ProviderSettings = z.input<typeof providerSettings>;
 
@@ -40,7 +46,10 @@ const KNOWN: Readonly<Record<string, { readonly baseUrl: string; readonly keySty
 const PROVIDER_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /** Makes the providers of the configuration on top of the known ones. `readSecret` answers null for a secret that is not set. */
-export const createProviders = (settings: Readonly<Record<string, ProviderSettings>>, readSecret: (name: string) => Promise<string | null>): Providers => {
+export const createProviders = (
+  settings: Readonly<Record<string, ProviderSettings>>,
+  readSecret: (name: string) => Promise<string | null>,
+): Providers => {
   const providers = new Map<string, Provider>();
   for (const id of new Set([...Object.keys(KNOWN), ...Object.keys(settings)])) {
     providers.set(id, makeProvider(id, providerSettings.parse(settings[id] ?? {}), readSecret));
@@ -48,7 +57,11 @@ export const createProviders = (settings: Readonly<Record<string, ProviderSettin
   return { ids: () => [...providers.keys()], find: (id) => providers.get(id) ?? null };
 };
 
-const makeProvider = (id: string, given: z.output<typeof providerSettings>, readSecret: (name: string) => Promise<string | null>): Provider => {
+const makeProvider = (
+  id: string,
+  given: z.output<typeof providerSettings>,
+  readSecret: (name: string) => Promise<string | null>,
+): Provider => {
   const known = Object.hasOwn(KNOWN, id) ? KNOWN[id] : undefined;
   const baseUrl = given.baseUrl ?? known?.baseUrl ?? (given.socket === undefined ? undefined : 'http://localhost');
   if (!PROVIDER_ID.test(id) || baseUrl === undefined) {

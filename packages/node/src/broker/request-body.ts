@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /** A whole request body, or why there is none. */
-export type ReadBody = { readonly kind: 'body'; readonly bytes: Buffer } | { readonly kind: 'too-large' } | { readonly kind: 'gone' };
+export type ReadBody =
+  | { readonly kind: 'body'; readonly bytes: Buffer }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'gone' };
 
 /** Reads a body up to `limit` bytes; past it reading stops and the connection stays open for the answer. Never rejects. */
 export const readBody = (request: IncomingMessage, limit: number): Promise<ReadBody> =>

@@ -20,7 +20,10 @@ export const listenAt = async (server: Server, path: string): Promise<() => void
     });
   }
   if (await someoneListens(path)) {
-    throw new OrreryError('node_already_running', `Another node listens at ${path}.`, { rule: 'One node per data directory.', fix: 'orrery status' });
+    throw new OrreryError('node_already_running', `Another node listens at ${path}.`, {
+      rule: 'One node per data directory.',
+      fix: 'orrery status',
+    });
   }
   unlinkSocket(making);
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,12 @@
 // One request to a provider: no retries, no redirects, no compression, one silence limit.
 
-import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions } from 'node:http';
+import {
+  Agent as HttpAgent,
+  request as requestHttp,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { CONNECT_MS } from './limits.ts';
 import { keyHeader, type Provider } from './providers.ts';
@@ -10,7 +16,15 @@ export type UpstreamFault = Error & { readonly kind: 'unreachable' | 'quiet' | '
 
 export type Upstream = {
   /** Resolves with the head of the answer; the body is its stream. @throws UpstreamFault; the stream fails with one of kind `quiet` too */
-  send(call: { readonly provider: Provider; readonly key: string | null; readonly method: string; readonly path: string; readonly headers: OutgoingHttpHeaders; readonly body: Buffer; readonly signal: AbortSignal }): Promise<IncomingMessage>;
+  send(call: {
+    readonly provider: Provider;
+    readonly key: string | null;
+    readonly method: string;
+    readonly path: string;
+    readonly headers: OutgoingHttpHeaders;
+    readonly body: Buffer;
+    readonly signal: AbortSignal;
+  }): Promise<IncomingMessage>;
   close(): void;
 };
 
@@ -21,7 +35,10 @@ const faultOf = (kind: UpstreamFault['kind']): UpstreamFault => Object.assign(ne
 
 /** Makes the way out; connections are kept for the next call. `quietMs`: silence after which a call is ended. */
 export const createUpstream = ({ quietMs }: { readonly quietMs: number }): Upstream => {
-  const agents = { http: new HttpAgent({ keepAlive: true, maxFreeSockets: 64 }), https: new HttpsAgent({ keepAlive: true, maxFreeSockets: 64 }) };
+  const agents = {
+    http: new HttpAgent({ keepAlive: true, maxFreeSockets: 64 }),
+    https: new HttpsAgent({ keepAlive: true, maxFreeSockets: 64 }),
+  };
   return {
     send: ({ provider, key, method, path, headers, body, signal }) => {
       const { baseUrl, socket } = provider;
@@ -40,7 +57,9 @@ export const createUpstream = ({ quietMs }: { readonly quietMs: number }): Upstr
         agent: secure ? agents.https : agents.http,
         timeout: quietMs,
         signal,
-        ...(socket === null ? { hostname: baseUrl.hostname.replace(/^\[|\]$/g, ''), port: baseUrl.port === '' ? undefined : Number(baseUrl.port) } : { socketPath: socket }),
+        ...(socket === null
+          ? { hostname: baseUrl.hostname.replace(/^\[|\]$/g, ''), port: baseUrl.port === '' ? undefined : Number(baseUrl.port) }
+          : { socketPath: socket }),
       };
       return new Promise((resolve, reject) => {
         const request = secure ? requestHttps(options) : requestHttp(options);

@@ -3,7 +3,17 @@
 import type { WireName } from './model.ts';
 
 /** Why the gateway itself said no. */
-export type RefusalKind = 'token' | 'path' | 'too_large' | 'bad_request' | 'model' | 'budget' | 'busy' | 'no_key' | 'unreachable' | 'quiet';
+export type RefusalKind =
+  | 'token'
+  | 'path'
+  | 'too_large'
+  | 'bad_request'
+  | 'model'
+  | 'budget'
+  | 'busy'
+  | 'no_key'
+  | 'unreachable'
+  | 'quiet';
 
 type Row = { readonly status: number; readonly anthropic: string; readonly google: string };
 
@@ -22,7 +32,11 @@ const ROWS: Readonly<Record<RefusalKind, Row>> = {
 };
 
 /** Status and body of a refusal on a wire. */
-export const refusalAnswer = (wire: WireName, kind: RefusalKind, message: string): { readonly status: number; readonly body: string } => {
+export const refusalAnswer = (
+  wire: WireName,
+  kind: RefusalKind,
+  message: string,
+): { readonly status: number; readonly body: string } => {
   const { status, anthropic, google } = ROWS[kind];
   switch (wire) {
     case 'anthropic':
@@ -31,6 +45,9 @@ export const refusalAnswer = (wire: WireName, kind: RefusalKind, message: string
       return { status, body: JSON.stringify({ error: { code: status, message, status: google } }) };
     case 'responses':
     case 'chat':
-      return { status, body: JSON.stringify({ error: { message, type: `orrery_${kind}`, code: `orrery_${kind}`, param: null } }) };
+      return {
+        status,
+        body: JSON.stringify({ error: { message, type: `orrery_${kind}`, code: `orrery_${kind}`, param: null } }),
+      };
   }
 };

@@ -10,18 +10,31 @@ import type { Verb } from '../main.ts';
 export const secret: Verb = async ({ paths, positionals }) => {
   const [action, name] = positionals;
   await makeDirectories(paths, process.getuid?.() ?? 0);
-  const secrets = createSecrets({ file: paths.secrets, keyFile: paths.secretKey, env: process.env, random: systemRandom, clock: systemClock });
+  const secrets = createSecrets({
+    file: paths.secrets,
+    keyFile: paths.secretKey,
+    env: process.env,
+    random: systemRandom,
+    clock: systemClock,
+  });
   if (action === 'list') {
-    const items = (await secrets.list()).map(({ setAtMs, ...view }) => ({ ...view, setAt: setAtMs === null ? null : toInstant(setAtMs) }));
+    const items = (await secrets.list()).map(({ setAtMs, ...view }) => ({
+      ...view,
+      setAt: setAtMs === null ? null : toInstant(setAtMs),
+    }));
     return { result: { items } };
   }
-  if (name === undefined) throw new OrreryError('invalid_input', 'The name of the secret is missing.', { fix: `orrery secret ${action ?? 'list'} NAME` });
+  if (name === undefined)
+    throw new OrreryError('invalid_input', 'The name of the secret is missing.', {
+      fix: `orrery secret ${action ?? 'list'} NAME`,
+    });
   if (action === 'set') {
     await secrets.set(name, (await text(process.stdin)).replace(/\r?\n$/, ''));
     return { result: { name } };
   }
   if (action === 'remove') {
-    if (!(await secrets.remove(name))) throw new OrreryError('not_found', `There is no secret "${name.slice(0, 64)}".`, { fix: 'orrery secret list' });
+    if (!(await secrets.remove(name)))
+      throw new OrreryError('not_found', `There is no secret "${name.slice(0, 64)}".`, { fix: 'orrery secret list' });
     return { result: { name } };
   }
   throw new OrreryError('unknown_command', `There is no "secret ${action ?? ''}".`, { rule: 'It is set, list or remove.' });

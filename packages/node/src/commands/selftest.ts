@@ -24,7 +24,10 @@ const say = (line: Line): void => void process.stdout.write(`${JSON.stringify({ 
 export const selftest: Verb = async ({ paths, values, positionals }) => {
   const [kind] = positionals;
   if (kind !== 'sandbox' && kind !== 'leaks') {
-    throw new OrreryError('unknown_command', `There is no "selftest ${kind ?? ''}".`, { rule: 'It is sandbox or leaks.', fix: 'orrery selftest sandbox' });
+    throw new OrreryError('unknown_command', `There is no "selftest ${kind ?? ''}".`, {
+      rule: 'It is sandbox or leaks.',
+      fix: 'orrery selftest sandbox',
+    });
   }
   const named = typeof values['backend'] === 'string' ? values['backend'] : null;
   return withPlace(async (place) => {
@@ -41,7 +44,12 @@ export const selftest: Verb = async ({ paths, values, positionals }) => {
 const withPlace = async <T>(work: (place: string) => Promise<T>): Promise<T> => {
   const root = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
   const owned = await makeTemporary(root, 'orrery-selftest-');
-  const remover = createRemover({ root, trash: join(root, `.orrery-selftest-trash-${process.getuid?.() ?? 0}`), protectedPaths: async () => [], onFailure: () => undefined });
+  const remover = createRemover({
+    root,
+    trash: join(root, `.orrery-selftest-trash-${process.getuid?.() ?? 0}`),
+    protectedPaths: async () => [],
+    onFailure: () => undefined,
+  });
   try {
     return await work(owned.path);
   } finally {
@@ -50,40 +58,77 @@ const withPlace = async <T>(work: (place: string) => Promise<T>): Promise<T> => 
   }
 };
 
-type Tools = { readonly paths: NodePaths; readonly place: string; readonly stateDir: string; readonly keeper: KeeperClient; readonly factories: readonly BackendFactory[]; backend(name: string): Backend };
+type Tools = {
+  readonly paths: NodePaths;
+  readonly place: string;
+  readonly stateDir: string;
+  readonly keeper: KeeperClient;
+  readonly factories: readonly BackendFactory[];
+  backend(name: string): Backend;
+};
 
 const openTools = async (paths: NodePaths, place: string): Promise<Tools> => {
   const config = await loadConfig({ file: paths.configFile, env: process.env });
   const keeper = createKeeperClient({ binary: () => findKeeperBinary({ explicit: process.env['ORRERY_KEEPER'] }) });
   const stateDir = join(place, 'state');
-  const factories = createBackendFactories({ keeper, stateDir, protectedPaths: [paths.data, paths.config], variables: process.env });
-  const backend = (name: string): Backend => resolveBackend(factories, { name, options: config.current().execution.options[name] ?? {}, allowed: null });
+  const factories = createBackendFactories({
+    keeper,
+    stateDir,
+    protectedPaths: [paths.data, paths.config],
+    variables: process.env,
+  });
+  const backend = (name: string): Backend =>
+    resolveBackend(factories, { name, options: config.current().execution.options[name] ?? {}, allowed: null });
   return { paths, place, stateDir, keeper, factories, backend };
 };
 
 /** Places of this machine that must be closed; one that lies around the test's own folder cannot be tried. */
 const closedPlaces = ({ paths, place }: Tools): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries({ data: paths.data, configuration: paths.config, home: homedir() }).filter(([, path]) => existsSync(path) && !`${place}/`.startsWith(`${path}/`)));
+  Object.fromEntries(
+    Object.entries({ data: paths.data, configuration: paths.config, home: homedir() }).filter(
+      ([, path]) => existsSync(path) && !`${place}/`.startsWith(`${path}/`),
+    ),
+  );
 
 const trySandbox = async (tools: Tools, name: string): Promise<{ backend: string; attempts: readonly SelftestAttempt[] }> => {
   const backend = tools.backend(name);
   for (const { guarantee, held, by, missing } of await backend.guarantees()) {
-    say({ area: `guarantee ${guarantee}`, state: held ? 'ok' : 'warning', message: held ? `held by ${by}` : `not held: ${missing ?? 'this machine cannot give it'}`, fix: null });
+    say({
+      area: `guarantee ${guarantee}`,
+      state: held ? 'ok' : 'warning',
+      message: held ? `held by ${by}` : `not held: ${missing ?? 'this machine cannot give it'}`,
+      fix: null,
+    });
   }
   await backend.preflight(backend.defaultRequired);
   const closed = Object.entries(closedPlaces(tools)).map(([what, path]) => ({ name: what, path }));
   const attempts = await selftestBackend({ backend, directory: tools.place, closed });
   for (const { name: what, expected, seen, ok } of attempts) {
-    say({ area: what, state: ok ? 'ok' : 'problem', message: ok ? seen : `${seen}, but it must be ${expected}`, fix: ok ? null : 'Do not rely on this backend here; report it as SECURITY.md says.' });
+    say({
+      area: what,
+      state: ok ? 'ok' : 'problem',
+      message: ok ? seen : `${seen}, but it must be ${expected}`,
+      fix: ok ? null : 'Do not rely on this backend here; report it as SECURITY.md says.',
+    });
   }
   return { backend: backend.name, attempts };
 };
 
-const tryLeaks = async (tools: Tools, name: string): Promise<{ backend: string; leaks: readonly Leak[]; planted: readonly string[]; looked: Readonly<Record<string, number>> }> => {
+const tryLeaks = async (
+  tools: Tools,
+  name: string,
+): Promise<{ backend: string; leaks: readonly Leak[]; planted: readonly string[]; looked: Readonly<Record<string, number>> }> => {
   const backend = tools.backend(name);
   const directory = (await makeTemporary(tools.place, `${backend.name}-`)).path;
   const places = closedPlaces(tools);
-  const report = await probeLeaks({ backend, keeper: tools.keeper, directory, plantIn: places, roots: Object.values(places), stateDir: tools.stateDir });
+  const report = await probeLeaks({
+    backend,
+    keeper: tools.keeper,
+    directory,
+    plantIn: places,
+    roots: Object.values(places),
+    stateDir: tools.stateDir,
+  });
   const area = `backend ${backend.name}`;
   for (const leak of report.leaks) {
     say({

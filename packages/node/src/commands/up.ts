@@ -11,8 +11,15 @@ import type { Verb } from '../main.ts';
 const listenFlags = (listen: unknown): Record<string, unknown> => {
   if (typeof listen !== 'string') return {};
   const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
-  if (match === null) throw new OrreryError('invalid_input', `"${listen.slice(0, 100)}" is no address to listen on.`, { rule: 'It is PORT or HOST:PORT; port 0 takes any that is free.', fix: 'orrery up --listen 127.0.0.1:0' });
-  return { 'listen.port': Number(match[2]), ...(match[1] === undefined ? {} : { 'listen.host': match[1].replace(/^\[(.*)\]$/, '$1') }) };
+  if (match === null)
+    throw new OrreryError('invalid_input', `"${listen.slice(0, 100)}" is no address to listen on.`, {
+      rule: 'It is PORT or HOST:PORT; port 0 takes any that is free.',
+      fix: 'orrery up --listen 127.0.0.1:0',
+    });
+  return {
+    'listen.port': Number(match[2]),
+    ...(match[1] === undefined ? {} : { 'listen.host': match[1].replace(/^\[(.*)\]$/, '$1') }),
+  };
 };
 
 /**
@@ -30,7 +37,9 @@ export const up: Verb = async ({ paths, values }) => {
   process.on('SIGINT', onSignal);
   process.on('SIGHUP', () => undefined);
   process.stdout.on('error', () => undefined);
-  process.stdout.write(`${JSON.stringify({ ready: true, url: node.url, pid: process.pid, installationId: node.installationId })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ ready: true, url: node.url, pid: process.pid, installationId: node.installationId })}\n`,
+  );
   await node.ended;
   process.off('SIGTERM', onSignal);
   process.off('SIGINT', onSignal);

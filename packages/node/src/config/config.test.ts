@@ -18,7 +18,8 @@ describe('the configuration of the node', () => {
     if (text !== null) await writeFile(file, text);
     return await loadConfig({ file, env: {}, ...parts });
   };
-  const refusal = async (text: string, parts: Partial<ConfigParts> = {}): Promise<OrreryError> => (await load(text, parts).catch((thrown: unknown) => thrown)) as OrreryError;
+  const refusal = async (text: string, parts: Partial<ConfigParts> = {}): Promise<OrreryError> =>
+    (await load(text, parts).catch((thrown: unknown) => thrown)) as OrreryError;
 
   it('needs no file: every key has a default', async () => {
     expect((await load(null)).current()).toMatchObject({
@@ -30,8 +31,18 @@ describe('the configuration of the node', () => {
   });
 
   it('is taken from the command line, then the environment, then the file, then the default, and says so for each key', async () => {
-    const env = { ORRERY_QUEUE_PARALLEL: '7', ORRERY_QUEUE_PER_PROJECT: '', ORRERY_EGRESS_ALLOW: 'a.example, b.example', ORRERY_NAME: '12', ORRERY_QUEUE_RESUME_AFTER_RESTART: 'false', ORRERY_OTHER: 'x' };
-    const config = await load('queue:\n  parallel: 5\n  perProject: 3\nname: from file\n', { env, flags: { 'queue.parallel': 9, 'listen.port': undefined } });
+    const env = {
+      ORRERY_QUEUE_PARALLEL: '7',
+      ORRERY_QUEUE_PER_PROJECT: '',
+      ORRERY_EGRESS_ALLOW: 'a.example, b.example',
+      ORRERY_NAME: '12',
+      ORRERY_QUEUE_RESUME_AFTER_RESTART: 'false',
+      ORRERY_OTHER: 'x',
+    };
+    const config = await load('queue:\n  parallel: 5\n  perProject: 3\nname: from file\n', {
+      env,
+      flags: { 'queue.parallel': 9, 'listen.port': undefined },
+    });
     expect(config.current().queue).toEqual({ parallel: 9, perProject: 3, resumeAfterRestart: false });
     expect([config.current().egress.allow, config.current().name]).toEqual([['a.example', 'b.example'], '12']);
     expect(config.explain('queue.parallel')).toEqual({
@@ -72,14 +83,20 @@ describe('the configuration of the node', () => {
     expect(error.message).toContain(`${file}:4:5: providers.anthropic.apiKey: must be secret:<name>`);
     expect(JSON.stringify(error.toBody())).not.toContain('hunter2');
     expect((await refusal('queue: 5\n')).message).toContain(`${file}:1:1: queue: invalid input`);
-    expect((await refusal('egress:\n  allow: [good.example, "http://bad"]\n')).message).toContain(`${file}:2:25: egress.allow[1]: must be a host`);
-    expect((await refusal('', { env: { ORRERY_LISTEN_PORT: 'secretword' } })).message).toBe('The variable ORRERY_LISTEN_PORT is not a value of "listen.port".');
+    expect((await refusal('egress:\n  allow: [good.example, "http://bad"]\n')).message).toContain(
+      `${file}:2:25: egress.allow[1]: must be a host`,
+    );
+    expect((await refusal('', { env: { ORRERY_LISTEN_PORT: 'secretword' } })).message).toBe(
+      'The variable ORRERY_LISTEN_PORT is not a value of "listen.port".',
+    );
   });
 
   it('says the place of what is not YAML', async () => {
     expect((await refusal('name: x\nname: y\n')).message).toBe(`${file}:2:1: the same key stands here a second time.`);
     expect((await refusal('a: [1, 2\nb: 3')).message).toMatch(/config\.yaml:2:\d+: this is not YAML/);
-    expect((await refusal(`a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `k${n}: *a`).join('\n')}`)).message).toContain('refers to its own parts too often');
+    expect((await refusal(`a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `k${n}: *a`).join('\n')}`)).message).toContain(
+      'refers to its own parts too often',
+    );
     expect((await refusal(`name: ${'x'.repeat(1024 * 1024)}`)).message).toContain('too large');
   });
 
@@ -89,9 +106,15 @@ describe('the configuration of the node', () => {
 
   it('explains a key within a map, and names the keys of a group and of a mistake', async () => {
     const config = await load('providers:\n  anthropic:\n    apiKey: secret:work\n');
-    expect(config.explain('providers.anthropic.apiKey')).toMatchObject({ value: 'secret:work', origin: `${file}:3`, shadows: [] });
+    expect(config.explain('providers.anthropic.apiKey')).toMatchObject({
+      value: 'secret:work',
+      origin: `${file}:3`,
+      shadows: [],
+    });
     expect(() => config.explain('queue')).toThrow('is a group of keys');
-    expect(() => config.explain('queue.paralel')).toThrow(expect.objectContaining({ code: 'unknown_key', fix: 'orrery config explain queue.parallel' }));
+    expect(() => config.explain('queue.paralel')).toThrow(
+      expect.objectContaining({ code: 'unknown_key', fix: 'orrery config explain queue.parallel' }),
+    );
   });
 
   it('explains what a project says, over the node', async () => {
@@ -105,7 +128,11 @@ describe('the configuration of the node', () => {
         { origin: 'default', value: 900_000 },
       ],
     });
-    expect(config.explain('backend', project)).toMatchObject({ value: 'sandbox', origin: '.orrery/orrery.yaml:3', shadows: [{ origin: 'default', value: 'sandbox' }] });
+    expect(config.explain('backend', project)).toMatchObject({
+      value: 'sandbox',
+      origin: '.orrery/orrery.yaml:3',
+      shadows: [{ origin: 'default', value: 'sandbox' }],
+    });
     expect(config.explain('validation.maxRetries', project)).toMatchObject({ value: 3, origin: 'default' });
   });
 

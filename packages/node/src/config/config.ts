@@ -96,10 +96,18 @@ export const loadConfig = async (parts: ConfigParts): Promise<Config> => {
 const readLayers = async ({ file, env, flags = {} }: ConfigParts): Promise<readonly Layer[]> => {
   const text = await readFile(file, 'utf8').catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === 'ENOENT') return '';
-    throw new OrreryError('config_invalid', `The configuration ${file} cannot be read (${thrown.code ?? 'unknown reason'}).`, { fix: `ls -l ${file}`, cause: thrown });
+    throw new OrreryError('config_invalid', `The configuration ${file} cannot be read (${thrown.code ?? 'unknown reason'}).`, {
+      fix: `ls -l ${file}`,
+      cause: thrown,
+    });
   });
   const { raw, lineOf } = parseYamlFile({ text, schema: nodeSchema, label: file });
-  return [defaults, { values: raw, originOf: (path) => lineOf(path) ?? file }, environmentLayer(env, leaves), flagLayer(flags, leaves)];
+  return [
+    defaults,
+    { values: raw, originOf: (path) => lineOf(path) ?? file },
+    environmentLayer(env, leaves),
+    flagLayer(flags, leaves),
+  ];
 };
 
 const configOf = (layers: readonly Layer[]): NodeConfig => {
@@ -115,4 +123,6 @@ const configOf = (layers: readonly Layer[]): NodeConfig => {
 };
 
 const changedKeys = (before: NodeConfig, after: NodeConfig): string[] =>
-  leaves.filter(({ path }) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path))).map(({ key }) => key);
+  leaves
+    .filter(({ path }) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)))
+    .map(({ key }) => key);

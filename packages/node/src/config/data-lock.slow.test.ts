@@ -28,7 +28,9 @@ describe('the lock of a data directory', () => {
     await rm(directory, { recursive: true });
   });
   const start = async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program(directory)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program(directory)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     children.push(child);
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
     return { child, said: said.toString().trim() };
@@ -41,7 +43,9 @@ describe('the lock of a data directory', () => {
 
   it('ends with its process, however that dies, and names a living one', async () => {
     const first = await start();
-    await expect(takeDataLock({ lock: join(directory, 'node.lock'), data: directory, pid: 1 })).rejects.toMatchObject({ details: { pid: first.child.pid } });
+    await expect(takeDataLock({ lock: join(directory, 'node.lock'), data: directory, pid: 1 })).rejects.toMatchObject({
+      details: { pid: first.child.pid },
+    });
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
     const second = await start();

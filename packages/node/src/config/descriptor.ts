@@ -16,7 +16,8 @@ export type NodeDescriptor = {
 };
 
 /** Writes the descriptor whole, for the node's user alone. */
-export const writeDescriptor = (file: string, descriptor: NodeDescriptor): Promise<void> => writeDurably(file, `${JSON.stringify(descriptor, null, 2)}\n`, { mode: 0o600 });
+export const writeDescriptor = (file: string, descriptor: NodeDescriptor): Promise<void> =>
+  writeDurably(file, `${JSON.stringify(descriptor, null, 2)}\n`, { mode: 0o600 });
 
 /** Takes the descriptor away when it is still that of this start. */
 export const removeDescriptor = async (file: string, generation: string): Promise<void> => {

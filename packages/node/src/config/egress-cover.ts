@@ -8,7 +8,10 @@ type Rule = { readonly host: string; readonly subdomains: boolean; /** null: 80 
 const parseRule = (text: string): Rule | null => {
   const match = /^(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9._-]+|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*)(?::(\d{1,5}))?$/i.exec(text.trim());
   if (match === null) return null;
-  const host = (match[2] ?? '').replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '').toLowerCase();
+  const host = (match[2] ?? '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
   const port = match[3] === undefined ? null : Number(match[3]);
   const isAddress = isIP(host) !== 0;
   const isName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62}(?:\.[a-z0-9_][a-z0-9_-]{0,62})*)$/.test(host);
@@ -30,4 +33,5 @@ export const covers = (given: string, asked: string): boolean => {
   return (sameHost || below) && coversPort(outer.port, inner.port);
 };
 
-const coversPort = (outer: number | null, inner: number | null): boolean => (outer === null ? inner === null || inner === 80 || inner === 443 : outer === inner);
+const coversPort = (outer: number | null, inner: number | null): boolean =>
+  outer === null ? inner === null || inner === 80 || inner === 443 : outer === inner;

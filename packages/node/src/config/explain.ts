@@ -13,7 +13,12 @@ const projectLeaves = leavesOf(projectSchema);
 /** Keys that have another name in the node's file. */
 const nodeNames: Readonly<Record<string, string>> = { backend: 'execution.backend' };
 
-type Asked = { readonly key: string; readonly layers: readonly Layer[]; readonly leaves: readonly Leaf[]; readonly project: ProjectFileText | null };
+type Asked = {
+  readonly key: string;
+  readonly layers: readonly Layer[];
+  readonly leaves: readonly Leaf[];
+  readonly project: ProjectFileText | null;
+};
 
 /**
  * Where the value of a key comes from and what it shadows. With a project file, its keys come between the node's file and
@@ -34,7 +39,10 @@ export const explainKey = ({ key, layers, leaves, project }: Asked): z.output<ty
   };
 };
 
-const explainProjectKey = (key: string, { layers, project }: { layers: readonly Layer[]; project: ProjectFileText }): z.output<typeof configExplained> | null => {
+const explainProjectKey = (
+  key: string,
+  { layers, project }: { layers: readonly Layer[]; project: ProjectFileText },
+): z.output<typeof configExplained> | null => {
   const leaf = projectLeaves.find((one) => one.key === key);
   if (leaf === undefined) return null;
   const { raw, value, lineOf } = parseYamlFile({ text: project.text, schema: projectSchema, label: project.label });
@@ -43,5 +51,12 @@ const explainProjectKey = (key: string, { layers, project }: { layers: readonly 
   // What a project alone can say has its default here.
   const ofProject = sourcesOf(ofNode.length === 0 ? [{ values: value, originOf: () => 'default' }, own] : [own], leaf.path);
   const [top, ...shadows] = [...ofProject, ...ofNode];
-  return { key, value: top?.value ?? null, origin: top?.origin ?? 'default', shadows, restart: false, description: leaf.description };
+  return {
+    key,
+    value: top?.value ?? null,
+    origin: top?.origin ?? 'default',
+    shadows,
+    restart: false,
+    description: leaf.description,
+  };
 };

@@ -1,21 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { nodeJsonSchema, projectJsonSchema } from './json-schema.ts';
 
-type Schema = { type?: string; properties?: Record<string, Schema>; additionalProperties?: boolean; required?: string[]; description?: string };
+type Schema = {
+  type?: string;
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean;
+  required?: string[];
+  description?: string;
+};
 
 /** Every object of a schema that lists its keys. */
 const objectsOf = (schema: Schema, path = '(top)'): [string, Schema][] =>
-  schema.properties === undefined ? [] : [[path, schema], ...Object.entries(schema.properties).flatMap(([key, child]) => objectsOf(child, `${path}.${key}`))];
+  schema.properties === undefined
+    ? []
+    : [[path, schema], ...Object.entries(schema.properties).flatMap(([key, child]) => objectsOf(child, `${path}.${key}`))];
 
 describe('the published schemas', () => {
   it('refuse unknown keys, require none, and describe each key', () => {
     for (const schema of [nodeJsonSchema(), projectJsonSchema()] as Schema[]) {
       const objects = objectsOf(schema);
       expect(objects.length).toBeGreaterThan(2);
-      for (const [path, object] of objects) expect([path, object.additionalProperties, object.required ?? []]).toEqual([path, false, []]);
+      for (const [path, object] of objects)
+        expect([path, object.additionalProperties, object.required ?? []]).toEqual([path, false, []]);
     }
     const { limits, queue } = (nodeJsonSchema() as Schema).properties!;
-    for (const key of Object.values({ ...limits!.properties, ...queue!.properties })) expect(key.description).toBeTypeOf('string');
+    for (const key of Object.values({ ...limits!.properties, ...queue!.properties }))
+      expect(key.description).toBeTypeOf('string');
   });
 
   it('are JSON Schema 2020-12', () => {

@@ -3,10 +3,18 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 
 /** One key of a schema that holds a value of its own. */
-export type Leaf = { readonly key: string; readonly path: readonly string[]; readonly schema: z.ZodType; readonly description: string };
+export type Leaf = {
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly schema: z.ZodType;
+  readonly description: string;
+};
 
 /** One source of values: a file, the environment, the command line. Later layers shadow earlier ones. */
-export type Layer = { readonly values: unknown; /** What `explain` calls the place of a key. */ readonly originOf: (path: readonly string[]) => string };
+export type Layer = {
+  readonly values: unknown;
+  /** What `explain` calls the place of a key. */ readonly originOf: (path: readonly string[]) => string;
+};
 
 /** A value and the place it comes from. */
 export type Sourced = { readonly origin: string; readonly value: unknown };
@@ -26,7 +34,11 @@ const objectOf = (schema: z.ZodType): z.ZodObject | null => {
 
 /** The value at a path of plain data; undefined where there is none. */
 export const valueAt = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Record<string, unknown>)[key] : undefined), value);
+  path.reduce<unknown>(
+    (at, key) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Record<string, unknown>)[key] : undefined,
+    value,
+  );
 
 /** Sets a value at a path, making the objects on the way. */
 export const setAt = (target: Record<string, unknown>, path: readonly string[], value: unknown): void => {
@@ -69,7 +81,10 @@ const readVariable = (text: string, { key, schema }: { key: string; schema: z.Zo
   for (const candidate of [text, yamlOrText(text), text.split(',').map((item) => item.trim())]) {
     if (schema.safeParse(candidate).success) return candidate;
   }
-  throw new OrreryError('config_invalid', `The variable ${variableOf(key)} is not a value of "${key}".`, { rule: 'Lists are written a,b or [a, b]; switches true or false.', fix: `orrery config explain ${key}` });
+  throw new OrreryError('config_invalid', `The variable ${variableOf(key)} is not a value of "${key}".`, {
+    rule: 'Lists are written a,b or [a, b]; switches true or false.',
+    fix: `orrery config explain ${key}`,
+  });
 };
 
 const yamlOrText = (text: string): unknown => {
@@ -86,7 +101,10 @@ export const flagLayer = (flags: Readonly<Record<string, unknown>>, leaves: read
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined) continue;
     const leaf = findLeaf(leaves, key);
-    if (!leaf.schema.safeParse(value).success) throw new OrreryError('config_invalid', `The option for "${key}" has no value of it.`, { fix: `orrery config explain ${key}` });
+    if (!leaf.schema.safeParse(value).success)
+      throw new OrreryError('config_invalid', `The option for "${key}" has no value of it.`, {
+        fix: `orrery config explain ${key}`,
+      });
     setAt(values, leaf.path, value);
   }
   return { values, originOf: () => 'command line' };
@@ -97,8 +115,15 @@ export const findLeaf = (leaves: readonly Leaf[], key: string): Leaf => {
   const found = leaves.find((leaf) => leaf.key === key || key.startsWith(`${leaf.key}.`));
   if (found !== undefined) return found;
   const group = leaves.filter((leaf) => leaf.key.startsWith(`${key}.`)).map((leaf) => leaf.key);
-  const guess = closest(key, leaves.map((leaf) => leaf.key));
-  if (group.length > 0) throw new OrreryError('unknown_key', `"${key}" is a group of keys.`, { rule: `It has ${group.join(', ')}.`, fix: `orrery config explain ${group[0]}` });
+  const guess = closest(
+    key,
+    leaves.map((leaf) => leaf.key),
+  );
+  if (group.length > 0)
+    throw new OrreryError('unknown_key', `"${key}" is a group of keys.`, {
+      rule: `It has ${group.join(', ')}.`,
+      fix: `orrery config explain ${group[0]}`,
+    });
   throw new OrreryError('unknown_key', `There is no configuration key "${key.slice(0, 100)}".`, {
     rule: `The keys are ${leaves.map((leaf) => leaf.key).join(', ')}.`,
     fix: guess === null ? undefined : `orrery config explain ${guess}`,

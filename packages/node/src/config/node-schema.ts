@@ -9,25 +9,50 @@ const rule = z.string().max(300).refine(isEgressRule, egressRuleForm);
 
 /** How long each part of an attempt may take and how large it may grow. The operator's values are both default and ceiling. */
 const limits = z.strictObject({
-  wallMs: z.int().min(1_000).default(4 * 3_600_000).describe('The whole attempt, milliseconds'),
-  hookMs: z.int().min(1_000).default(15 * 60_000).describe('Each hook, milliseconds'),
-  turnMs: z.int().min(1_000).default(60 * 60_000).describe('One turn of the agent, milliseconds'),
+  wallMs: z
+    .int()
+    .min(1_000)
+    .default(4 * 3_600_000)
+    .describe('The whole attempt, milliseconds'),
+  hookMs: z
+    .int()
+    .min(1_000)
+    .default(15 * 60_000)
+    .describe('Each hook, milliseconds'),
+  turnMs: z
+    .int()
+    .min(1_000)
+    .default(60 * 60_000)
+    .describe('One turn of the agent, milliseconds'),
   cpuSeconds: z.int().min(1).nullable().default(null).describe('Processor time of a run; null: no limit'),
   memoryBytes: z.int().min(1_048_576).nullable().default(null).describe('Memory of a run; null: no limit'),
   processes: z.int().min(1).nullable().default(null).describe('Processes of a run; null: no limit'),
-  outputBytes: z.int().min(1_024).default(1024 * 1024 * 1024).describe('Output of a run that is kept'),
+  outputBytes: z
+    .int()
+    .min(1_024)
+    .default(1024 * 1024 * 1024)
+    .describe('Output of a run that is kept'),
 });
 
 const provider = z.strictObject({
-  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe('Where the API is; needed for a provider that Orrery does not know'),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where the API is; needed for a provider that Orrery does not know'),
   socket: z.string().startsWith('/').max(107).optional().describe('Unix socket of a provider on this machine'),
   keyStyle: z.enum(['x-api-key', 'bearer', 'x-goog-api-key', 'none']).optional().describe('How the key is sent'),
   apiKey: z
     .string()
-    .regex(/^secret:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be secret:<name>; keys stand in the secrets store (orrery secret set), never here')
+    .regex(
+      /^secret:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+      'must be secret:<name>; keys stand in the secrets store (orrery secret set), never here',
+    )
     .optional()
     .describe('secret:<name> of the key; default: the secret with the name of the provider'),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().max(1_000)).optional().describe('Further headers; no secrets'),
+  headers: z
+    .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().max(1_000))
+    .optional()
+    .describe('Further headers; no secrets'),
 });
 
 /** The schema of `config.yaml`. Reading `{}` gives every default. */
@@ -35,7 +60,12 @@ export const nodeSchema = z.strictObject({
   name: z.string().min(1).max(100).default('orrery').describe('What the node calls itself'),
   listen: z
     .strictObject({
-      host: z.string().min(1).max(255).default('127.0.0.1').describe('Address of the API; others than loopback need --insecure-bind'),
+      host: z
+        .string()
+        .min(1)
+        .max(255)
+        .default('127.0.0.1')
+        .describe('Address of the API; others than loopback need --insecure-bind'),
       port: z.int().min(0).max(65_535).default(4747).describe('Port of the API; 0: any that is free'),
     })
     .prefault({}),
@@ -44,8 +74,16 @@ export const nodeSchema = z.strictObject({
   execution: z
     .strictObject({
       backend: backendName.default('sandbox').describe('Where tasks run that name nothing else'),
-      options: z.record(backendName, z.record(z.string(), z.unknown())).default({}).describe('Options of each backend, by its name'),
-      allowedBackends: z.array(backendName).min(1).nullable().default(null).describe('Backends that may be used at all; null: every one by request, the default one by project files'),
+      options: z
+        .record(backendName, z.record(z.string(), z.unknown()))
+        .default({})
+        .describe('Options of each backend, by its name'),
+      allowedBackends: z
+        .array(backendName)
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('Backends that may be used at all; null: every one by request, the default one by project files'),
     })
     .prefault({}),
   queue: z
@@ -56,15 +94,28 @@ export const nodeSchema = z.strictObject({
     })
     .prefault({}),
   limits: limits.prefault({}),
-  providers: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider).default({}).describe('Model providers, by name'),
+  providers: z
+    .record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider)
+    .default({})
+    .describe('Model providers, by name'),
   egress: z
     .strictObject({
       allow: z.array(rule).max(1_000).default([]).describe('Hosts that projects and tasks may ask for'),
       deny: z.array(rule).max(1_000).default([]).describe('Hosts that nobody reaches, whatever is allowed'),
     })
     .prefault({}),
-  retention: z.strictObject({ asideDays: z.int().min(1).max(36_500).default(ASIDE_DAYS).describe('Days that ignored files moved aside are kept') }).prefault({}),
-  prices: z.string().min(1).max(4_096).nullable().default(null).describe('File of model prices; null: prices.yaml beside this file when there is one'),
+  retention: z
+    .strictObject({
+      asideDays: z.int().min(1).max(36_500).default(ASIDE_DAYS).describe('Days that ignored files moved aside are kept'),
+    })
+    .prefault({}),
+  prices: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .nullable()
+    .default(null)
+    .describe('File of model prices; null: prices.yaml beside this file when there is one'),
 });
 
 /** What the operator decided, every key with a value. */

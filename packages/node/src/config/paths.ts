@@ -21,7 +21,13 @@ export type NodePaths = {
   readonly installation: string;
 };
 
-type Given = { readonly env: Readonly<Record<string, string | undefined>>; readonly home: string; readonly cwd: string; readonly data?: string | null; readonly config?: string | null };
+type Given = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
+  readonly data?: string | null;
+  readonly config?: string | null;
+};
 
 /**
  * The paths from options, then `ORRERY_DATA` and `ORRERY_CONFIG` (a directory, or a file by its ending), then the XDG
@@ -59,7 +65,8 @@ export const pathsIn = ({ data, configFile }: { data: string; configFile: string
 
 /** Makes the directories of the node for its user alone (0700). A data directory of somebody else is refused with `path_refused`. */
 export const makeDirectories = async (paths: NodePaths, uid: number): Promise<void> => {
-  for (const directory of [paths.data, dirname(paths.log), paths.config]) await mkdir(directory, { recursive: true, mode: 0o700 });
+  for (const directory of [paths.data, dirname(paths.log), paths.config])
+    await mkdir(directory, { recursive: true, mode: 0o700 });
   const { uid: owner } = await stat(paths.data);
   if (owner !== uid) {
     throw new OrreryError('path_refused', `The data directory ${paths.data} belongs to another user.`, {

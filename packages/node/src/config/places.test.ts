@@ -17,10 +17,26 @@ describe('the places of the node', () => {
       const { data, config, configFile } = resolvePaths({ ...given, env, ...more });
       return { data, config, configFile };
     };
-    expect(places({})).toEqual({ data: '/home/me/.local/share/orrery', config: '/home/me/.config/orrery', configFile: '/home/me/.config/orrery/config.yaml' });
-    expect(places({ XDG_DATA_HOME: '/d', XDG_CONFIG_HOME: '/c' })).toEqual({ data: '/d/orrery', config: '/c/orrery', configFile: '/c/orrery/config.yaml' });
-    expect(places({ XDG_DATA_HOME: 'relative', ORRERY_CONFIG: 'conf', ORRERY_DATA: 'd' })).toEqual({ data: '/somewhere/d', config: '/somewhere/conf', configFile: '/somewhere/conf/config.yaml' });
-    expect(places({ ORRERY_CONFIG: '/x', ORRERY_DATA: '/y' }, { config: 'my.json', data: '/z' })).toEqual({ data: '/z', config: '/somewhere', configFile: '/somewhere/my.json' });
+    expect(places({})).toEqual({
+      data: '/home/me/.local/share/orrery',
+      config: '/home/me/.config/orrery',
+      configFile: '/home/me/.config/orrery/config.yaml',
+    });
+    expect(places({ XDG_DATA_HOME: '/d', XDG_CONFIG_HOME: '/c' })).toEqual({
+      data: '/d/orrery',
+      config: '/c/orrery',
+      configFile: '/c/orrery/config.yaml',
+    });
+    expect(places({ XDG_DATA_HOME: 'relative', ORRERY_CONFIG: 'conf', ORRERY_DATA: 'd' })).toEqual({
+      data: '/somewhere/d',
+      config: '/somewhere/conf',
+      configFile: '/somewhere/conf/config.yaml',
+    });
+    expect(places({ ORRERY_CONFIG: '/x', ORRERY_DATA: '/y' }, { config: 'my.json', data: '/z' })).toEqual({
+      data: '/z',
+      config: '/somewhere',
+      configFile: '/somewhere/my.json',
+    });
   });
 });
 
@@ -43,14 +59,25 @@ describe('the data directory', () => {
     const asked = { lock: join(directory, 'node.lock'), data: directory, pid: 42 };
     const first = await takeDataLock(asked);
     await first.describe({ pid: 42, url: 'http://127.0.0.1:1' });
-    await expect(takeDataLock(asked)).rejects.toMatchObject({ code: 'node_already_running', details: { data: directory, pid: 42, url: 'http://127.0.0.1:1' } });
+    await expect(takeDataLock(asked)).rejects.toMatchObject({
+      code: 'node_already_running',
+      details: { data: directory, pid: 42, url: 'http://127.0.0.1:1' },
+    });
     first.release();
     (await takeDataLock(asked)).release();
   });
 
   it('is described to clients by a private file that goes with its node', async () => {
     const file = join(directory, 'node.json');
-    const descriptor = { installationId: 'i', generation: 'g', pid: 1, url: 'http://127.0.0.1:1', tokenFile: 't', version: '1', startedAt: 'x' };
+    const descriptor = {
+      installationId: 'i',
+      generation: 'g',
+      pid: 1,
+      url: 'http://127.0.0.1:1',
+      tokenFile: 't',
+      version: '1',
+      startedAt: 'x',
+    };
     await writeDescriptor(file, descriptor);
     expect([JSON.parse(await readFile(file, 'utf8')), (await stat(file)).mode & 0o777]).toEqual([descriptor, 0o600]);
     await removeDescriptor(file, 'another');

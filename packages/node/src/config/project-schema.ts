@@ -30,11 +30,16 @@ export const projectSchema = z.strictObject({
         .describe('What the agent is told then'),
     })
     .prefault({}),
-  egress: z.array(z.string().max(300).refine(isEgressRule, egressRuleForm)).max(200).default([]).describe('Hosts that hooks and agents may reach'),
+  egress: z
+    .array(z.string().max(300).refine(isEgressRule, egressRuleForm))
+    .max(200)
+    .default([])
+    .describe('Hosts that hooks and agents may reach'),
 });
 
 /** What a project asks for. */
 export type ProjectConfig = z.output<typeof projectSchema>;
 
 /** Reads the text of a project file; null (no file) is an empty one. Throws `unknown_key` or `config_invalid` with its place. */
-export const parseProjectFile = (text: string | null, label = '.orrery/orrery.yaml'): ProjectConfig => parseYamlFile({ text: text ?? '', schema: projectSchema, label }).value;
+export const parseProjectFile = (text: string | null, label = '.orrery/orrery.yaml'): ProjectConfig =>
+  parseYamlFile({ text: text ?? '', schema: projectSchema, label }).value;

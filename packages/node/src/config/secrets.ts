@@ -68,8 +68,12 @@ export const createSecrets = ({ file, keyFile, env, random, clock }: SecretParts
     },
     set: async (name, value) => {
       checkName(name);
-      if (value === '') throw new OrreryError('empty_input', `The secret "${name}" would be empty.`, { fix: `orrery secret set ${name}` });
-      if (Buffer.byteLength(value) > SECRET_BYTES) throw new OrreryError('input_too_large', `The secret "${name}" is too large.`, { rule: `A secret has at most ${SECRET_BYTES} bytes.` });
+      if (value === '')
+        throw new OrreryError('empty_input', `The secret "${name}" would be empty.`, { fix: `orrery secret set ${name}` });
+      if (Buffer.byteLength(value) > SECRET_BYTES)
+        throw new OrreryError('input_too_large', `The secret "${name}" is too large.`, {
+          rule: `A secret has at most ${SECRET_BYTES} bytes.`,
+        });
       await change(async (secrets) => {
         const key = Object.keys(secrets).length === 0 ? await ensureKey(keyFile, random) : await readKey(keyFile);
         secrets[name] = { ...seal(value, { name, key, iv: random.bytes(12) }), setAtMs: clock.nowMs() };
@@ -87,7 +91,11 @@ export const createSecrets = ({ file, keyFile, env, random, clock }: SecretParts
       const { secrets } = await readStored(file);
       const variables = Object.keys(env).filter((variable) => variable.startsWith(PREFIX) && env[variable] !== '');
       const byVariable = new Map(Object.keys(secrets).map((name) => [secretVariable(name), name]));
-      const fromEnvironment = variables.map((variable): SecretView => ({ name: byVariable.get(variable) ?? variable.slice(PREFIX.length).toLowerCase(), source: 'environment', setAtMs: null }));
+      const fromEnvironment = variables.map((variable): SecretView => ({
+        name: byVariable.get(variable) ?? variable.slice(PREFIX.length).toLowerCase(),
+        source: 'environment',
+        setAtMs: null,
+      }));
       const fromStore = Object.entries(secrets)
         .filter(([name]) => !variables.includes(secretVariable(name)))
         .map(([name, { setAtMs }]): SecretView => ({ name, source: 'store', setAtMs }));
@@ -98,7 +106,9 @@ export const createSecrets = ({ file, keyFile, env, random, clock }: SecretParts
 
 const checkName = (name: string): void => {
   if (secretName.test(name)) return;
-  throw new OrreryError('invalid_input', 'That is no name of a secret.', { rule: 'A name has letters, digits and . _ -, begins with a letter or digit, and has at most 64 characters.' });
+  throw new OrreryError('invalid_input', 'That is no name of a secret.', {
+    rule: 'A name has letters, digits and . _ -, begins with a letter or digit, and has at most 64 characters.',
+  });
 };
 
 const seal = (value: string, { name, key, iv }: { name: string; key: Buffer; iv: Uint8Array }): Omit<Sealed, 'setAtMs'> => {
@@ -127,7 +137,10 @@ const readStored = async (file: string): Promise<Stored> => {
   if (text === null) return { version: 1, secrets: {} };
   const parsed = stored.safeParse(jsonOrNull(text));
   if (parsed.success) return parsed.data;
-  throw new OrreryError('config_invalid', `The file of the secrets (${file}) is damaged.`, { rule: 'It is written by the node alone.', fix: `Move it away and set the secrets again: mv ${file} ${file}.old` });
+  throw new OrreryError('config_invalid', `The file of the secrets (${file}) is damaged.`, {
+    rule: 'It is written by the node alone.',
+    fix: `Move it away and set the secrets again: mv ${file} ${file}.old`,
+  });
 };
 
 const jsonOrNull = (text: string): unknown => {
@@ -160,7 +173,10 @@ const readPrivate = async (file: string): Promise<string | null> => {
   try {
     const { mode } = await stat(file);
     if ((mode & 0o077) !== 0) {
-      throw new OrreryError('config_invalid', `${file} may be read or written by others.`, { rule: 'Secrets are for the user of the node alone.', fix: `chmod 600 ${file}` });
+      throw new OrreryError('config_invalid', `${file} may be read or written by others.`, {
+        rule: 'Secrets are for the user of the node alone.',
+        fix: `chmod 600 ${file}`,
+      });
     }
     return await readFile(file, 'utf8');
   } catch (thrown) {

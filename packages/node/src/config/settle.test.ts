@@ -4,8 +4,15 @@ import { nodeSchema } from './node-schema.ts';
 import { defaultRetryPrompt, parseProjectFile } from './project-schema.ts';
 import { settleTask } from './settle.ts';
 
-const settle = ({ request = {}, project = '', node = {} }: { request?: Parameters<typeof settleTask>[0]['request']; project?: string; node?: object }) =>
-  settleTask({ request, project: parseProjectFile(project), node: nodeSchema.parse(node) });
+const settle = ({
+  request = {},
+  project = '',
+  node = {},
+}: {
+  request?: Parameters<typeof settleTask>[0]['request'];
+  project?: string;
+  node?: object;
+}) => settleTask({ request, project: parseProjectFile(project), node: nodeSchema.parse(node) });
 const refusal = (given: Parameters<typeof settle>[0]): unknown => {
   try {
     settle(given);
@@ -38,7 +45,8 @@ describe('what a task runs with', () => {
   });
 
   it('is the request over the project over the node', () => {
-    const project = 'harness: pi\nmodel: m\nbase: develop\nlimits: {hookMs: 5000, processes: 64}\nvalidation: {maxRetries: 1, retryPrompt: "again: {{validation_output}}"}\negress: [a.example]\n';
+    const project =
+      'harness: pi\nmodel: m\nbase: develop\nlimits: {hookMs: 5000, processes: 64}\nvalidation: {maxRetries: 1, retryPrompt: "again: {{validation_output}}"}\negress: [a.example]\n';
     const request = { base: 'main', maxRetries: 0, limits: { hookMs: 6_000 }, egress: ['b.example'] };
     expect(settle({ request, project, node: { egress: { allow: ['a.example', 'b.example'] } } })).toMatchObject({
       harness: 'pi',
@@ -53,28 +61,53 @@ describe('what a task runs with', () => {
   });
 
   it('does not give the model of one program to another', () => {
-    expect(settle({ request: { harness: 'codex' }, project: 'harness: pi\nmodel: m\neffort: high\n' })).toMatchObject({ harness: 'codex', model: null, effort: null });
+    expect(settle({ request: { harness: 'codex' }, project: 'harness: pi\nmodel: m\neffort: high\n' })).toMatchObject({
+      harness: 'codex',
+      model: null,
+      effort: null,
+    });
     expect(settle({ request: { harness: 'pi' }, project: 'harness: pi\nmodel: m\n' })).toMatchObject({ model: 'm' });
   });
 
   it('is never less protected because a file of the repository says so', () => {
-    expect(refusal({ project: 'backend: local\n' })).toEqual({ code: 'widening_refused', message: 'The project file asks for the backend "local".', details: { key: 'backend' } });
+    expect(refusal({ project: 'backend: local\n' })).toEqual({
+      code: 'widening_refused',
+      message: 'The project file asks for the backend "local".',
+      details: { key: 'backend' },
+    });
     expect(settle({ request: { backend: 'local' } }).backend).toBe('local');
-    expect(settle({ project: 'backend: local\n', node: { execution: { allowedBackends: ['sandbox', 'local'] } } }).backend).toBe('local');
-    expect(refusal({ request: { backend: 'local' }, node: { execution: { allowedBackends: ['sandbox'] } } })).toMatchObject({ code: 'backend_forbidden' });
+    expect(settle({ project: 'backend: local\n', node: { execution: { allowedBackends: ['sandbox', 'local'] } } }).backend).toBe(
+      'local',
+    );
+    expect(refusal({ request: { backend: 'local' }, node: { execution: { allowedBackends: ['sandbox'] } } })).toMatchObject({
+      code: 'backend_forbidden',
+    });
   });
 
   it('reaches no host and has no limit beyond what the operator allows, whoever asks', () => {
-    expect(refusal({ project: 'egress: [evil.example]\n' })).toEqual({ code: 'widening_refused', message: 'The project file asks to reach "evil.example".', details: { key: 'egress' } });
-    expect(refusal({ request: { egress: ['evil.example'] }, node: { egress: { allow: ['good.example'] } } })).toMatchObject({ code: 'widening_refused' });
-    expect(refusal({ project: 'limits: {wallMs: 999999999}\n' })).toMatchObject({ code: 'widening_refused', details: { key: 'limits.wallMs' } });
-    expect(refusal({ request: { limits: { memoryBytes: 2_000_000_000 } }, node: { limits: { memoryBytes: 1_000_000_000 } } })).toMatchObject({ details: { key: 'limits.memoryBytes' } });
+    expect(refusal({ project: 'egress: [evil.example]\n' })).toEqual({
+      code: 'widening_refused',
+      message: 'The project file asks to reach "evil.example".',
+      details: { key: 'egress' },
+    });
+    expect(refusal({ request: { egress: ['evil.example'] }, node: { egress: { allow: ['good.example'] } } })).toMatchObject({
+      code: 'widening_refused',
+    });
+    expect(refusal({ project: 'limits: {wallMs: 999999999}\n' })).toMatchObject({
+      code: 'widening_refused',
+      details: { key: 'limits.wallMs' },
+    });
+    expect(
+      refusal({ request: { limits: { memoryBytes: 2_000_000_000 } }, node: { limits: { memoryBytes: 1_000_000_000 } } }),
+    ).toMatchObject({ details: { key: 'limits.memoryBytes' } });
   });
 });
 
 describe('the project file', () => {
   it('refuses unknown keys and a retry prompt without the output, with their place', () => {
-    expect(() => parseProjectFile('validation:\n  maxRetris: 2\n')).toThrow('.orrery/orrery.yaml:2:3: validation.maxRetris: no such key; did you mean "maxRetries"?');
+    expect(() => parseProjectFile('validation:\n  maxRetris: 2\n')).toThrow(
+      '.orrery/orrery.yaml:2:3: validation.maxRetris: no such key; did you mean "maxRetries"?',
+    );
     expect(() => parseProjectFile('validation:\n  retryPrompt: again\n')).toThrow('must hold {{validation_output}}');
   });
 });
@@ -101,7 +134,23 @@ describe('egress rules', () => {
   });
 
   it('are hosts and nothing else', () => {
-    expect(['a.example', '*.a.example:1', '10.0.0.1', '[::1]:1', '::1'].map(isEgressRule)).toEqual([true, true, true, true, true]);
-    expect(['', '*', 'http://a', 'a/b', 'a:0', 'a:70000', '*.10.0.0.1', 'a b', '-a'].map(isEgressRule)).toEqual([false, false, false, false, false, false, false, false, false]);
+    expect(['a.example', '*.a.example:1', '10.0.0.1', '[::1]:1', '::1'].map(isEgressRule)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(['', '*', 'http://a', 'a/b', 'a:0', 'a:70000', '*.10.0.0.1', 'a b', '-a'].map(isEgressRule)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -71,7 +71,10 @@ const settleEgress = ({ request, project, node }: Asked): readonly string[] => {
     const beyond = rules.find((rule) => !node.egress.allow.some((given) => covers(given, rule)));
     if (beyond === undefined) return;
     throw widening('egress', `${who} asks to reach "${beyond}".`, {
-      rule: node.egress.allow.length === 0 ? 'The operator allows no host (egress.allow).' : 'It is not within egress.allow of the node.',
+      rule:
+        node.egress.allow.length === 0
+          ? 'The operator allows no host (egress.allow).'
+          : 'It is not within egress.allow of the node.',
       fix: `Add "${beyond}" to egress.allow in the configuration of the node: orrery config path`,
     });
   };
@@ -107,4 +110,5 @@ const settleLimits = ({ request, project, node }: Asked): Limits => {
   };
 };
 
-const widening = (key: string, message: string, { rule, fix }: { rule: string; fix: string }): OrreryError => new OrreryError('widening_refused', message, { rule, fix, details: { key } });
+const widening = (key: string, message: string, { rule, fix }: { rule: string; fix: string }): OrreryError =>
+  new OrreryError('widening_refused', message, { rule, fix, details: { key } });

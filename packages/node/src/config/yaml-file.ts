@@ -13,7 +13,11 @@ export type ParsedFile<Value> = {
   lineOf(path: readonly string[]): string | null;
 };
 
-type Asked<Schema> = { readonly text: string; readonly schema: Schema; /** What messages call it: a path. */ readonly label: string };
+type Asked<Schema> = {
+  readonly text: string;
+  readonly schema: Schema;
+  /** What messages call it: a path. */ readonly label: string;
+};
 
 /**
  * Reads YAML (JSON is YAML too) by a strict schema. Rejects with `unknown_key` or `config_invalid`; the message begins
@@ -21,7 +25,9 @@ type Asked<Schema> = { readonly text: string; readonly schema: Schema; /** What 
  */
 export const parseYamlFile = <Schema extends z.ZodType>({ text, schema, label }: Asked<Schema>): ParsedFile<z.output<Schema>> => {
   if (Buffer.byteLength(text) > CONFIG_FILE_BYTES) {
-    throw new OrreryError('config_invalid', `${label} is too large.`, { rule: `A configuration file has at most ${CONFIG_FILE_BYTES} bytes.` });
+    throw new OrreryError('config_invalid', `${label} is too large.`, {
+      rule: `A configuration file has at most ${CONFIG_FILE_BYTES} bytes.`,
+    });
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
@@ -45,16 +51,33 @@ const plainValue = (document: Document.Parsed, label: string): unknown => {
   try {
     return document.toJS({ maxAliasCount: 50 }) ?? {};
   } catch {
-    throw new OrreryError('config_invalid', `${label} refers to its own parts too often.`, { rule: 'At most 50 aliases are followed.' });
+    throw new OrreryError('config_invalid', `${label} refers to its own parts too often.`, {
+      rule: 'At most 50 aliases are followed.',
+    });
   }
 };
 
 type Place = { readonly label: string; readonly document: Document.Parsed; readonly lines: LineCounter };
 
-const syntaxError = ({ label, offset, lines, code }: { label: string; offset: number; lines: LineCounter; code: string }): OrreryError => {
+const syntaxError = ({
+  label,
+  offset,
+  lines,
+  code,
+}: {
+  label: string;
+  offset: number;
+  lines: LineCounter;
+  code: string;
+}): OrreryError => {
   const { line, col } = lines.linePos(offset);
-  const problem = code === 'DUPLICATE_KEY' ? 'the same key stands here a second time' : `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
-  return new OrreryError('config_invalid', `${label}:${line}:${col}: ${problem}.`, { fix: 'Mend that line; the last good configuration stays in force.' });
+  const problem =
+    code === 'DUPLICATE_KEY'
+      ? 'the same key stands here a second time'
+      : `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+  return new OrreryError('config_invalid', `${label}:${line}:${col}: ${problem}.`, {
+    fix: 'Mend that line; the last good configuration stays in force.',
+  });
 };
 
 const schemaError = (issues: readonly SchemaIssue[], place: Place): OrreryError => {

@@ -1,4 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, unlinkSync, writeFileSync, chmodSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,7 +60,11 @@ describe('the deletion path', () => {
     expect(await removes.remove(directory)).toBe('removed');
     expect(existsSync(directory.path)).toBe(false);
     await removes.settled();
-    expect({ trash: readdirSync(join(root, '.trash')), precious: readFileSync(join(user, 'precious.txt'), 'utf8'), failures }).toEqual({ trash: [], precious: 'precious', failures: [] });
+    expect({
+      trash: readdirSync(join(root, '.trash')),
+      precious: readFileSync(join(user, 'precious.txt'), 'utf8'),
+      failures,
+    }).toEqual({ trash: [], precious: 'precious', failures: [] });
     expect(await removes.remove(directory)).toBe('absent');
   });
 
@@ -60,7 +76,10 @@ describe('the deletion path', () => {
     expect({ trash: readdirSync(join(root, '.trash')), user: readdirSync(user) }).toEqual({ trash: [], user: ['precious.txt'] });
   });
 
-  const refuses = async (directory: { path: string; device: number; inode: number }, options: Parameters<typeof remover>[0] = {}): Promise<void> => {
+  const refuses = async (
+    directory: { path: string; device: number; inode: number },
+    options: Parameters<typeof remover>[0] = {},
+  ): Promise<void> => {
     await expect(remover(options).remove(directory)).rejects.toMatchObject({ code: 'path_refused' });
     expect(readFileSync(join(user, 'precious.txt'), 'utf8')).toBe('precious');
   };

@@ -63,7 +63,8 @@ export const createRemover = ({ root, trash, protectedPaths, onFailure, mounts =
       const aside = join(trash, `${basename(resolved)}-${randomHex(systemRandom, 8)}`);
       await rename(resolved, aside);
       const moved = lookAt(aside);
-      if (moved === null || moved.ino !== directory.inode || lookAt(directory.path) !== null) throw refused(directory.path, 'it was replaced while it was taken away');
+      if (moved === null || moved.ino !== directory.inode || lookAt(directory.path) !== null)
+        throw refused(directory.path, 'it was replaced while it was taken away');
       deleteLater(aside);
       return 'removed';
     },
@@ -88,7 +89,8 @@ const refused = (path: string, why: string): OrreryError =>
 const refuseProtected = async (resolved: string, shown: string, protectedPaths: readonly string[]): Promise<void> => {
   for (const path of protectedPaths) {
     const kept = await realpath(path).catch(() => path);
-    if (kept === resolved || isInside(kept, resolved) || isInside(resolved, kept)) throw refused(shown, `it is, holds or lies in ${kept}, which is the user's own`);
+    if (kept === resolved || isInside(kept, resolved) || isInside(resolved, kept))
+      throw refused(shown, `it is, holds or lies in ${kept}, which is the user's own`);
   }
 };
 
@@ -134,4 +136,3 @@ const openFolder = (path: Buffer): Buffer[] => {
   }
   return readdirSync(path, { encoding: 'buffer' });
 };
-

@@ -13,7 +13,8 @@ export type TreeEntryType = 'file' | 'link' | 'folder' | 'special' | 'mount';
 export type TreeEntry = { readonly path: BytePath; readonly type: TreeEntryType };
 
 /** The absolute path of a byte path, as what system calls take. */
-export const absoluteBytes = (root: string, path: BytePath): Buffer => Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);
+export const absoluteBytes = (root: string, path: BytePath): Buffer =>
+  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);
 
 /** A byte path as text for people; what is no UTF-8 shows as U+FFFD. */
 export const showBytes = (path: BytePath): string => Buffer.from(path, 'latin1').toString('utf8');
@@ -26,7 +27,10 @@ export const lookAt = (path: string | Buffer): Stats | null => lstatSync(path, {
  * mount; a folder that forbids reading is opened up first (it is the node's own). `skip` leaves a folder and all below it
  * out. Rejects with `input_too_large` beyond the limit of entries.
  */
-export const walkTree = async (root: string, { skip = () => false, limit = CHECKOUT_ENTRIES }: { skip?: (path: BytePath) => boolean; limit?: number } = {}): Promise<TreeEntry[]> => {
+export const walkTree = async (
+  root: string,
+  { skip = () => false, limit = CHECKOUT_ENTRIES }: { skip?: (path: BytePath) => boolean; limit?: number } = {},
+): Promise<TreeEntry[]> => {
   const device = lstatSync(root).dev;
   const found: TreeEntry[] = [];
   const folders: BytePath[] = [''];
@@ -39,7 +43,10 @@ export const walkTree = async (root: string, { skip = () => false, limit = CHECK
       found.push({ path, type });
       if (type === 'folder') folders.push(path);
     }
-    if (found.length > limit) throw new OrreryError('input_too_large', `A checkout holds more than ${limit} files.`, { rule: 'A bounded tree is read whole or not at all.' });
+    if (found.length > limit)
+      throw new OrreryError('input_too_large', `A checkout holds more than ${limit} files.`, {
+        rule: 'A bounded tree is read whole or not at all.',
+      });
     if (found.length - sinceYield < 1000) continue;
     sinceYield = found.length;
     await setImmediate();
@@ -69,4 +76,8 @@ const list = (at: Buffer) => {
 
 /** Whether something thrown is the system error of that name. */
 export const isErrno = (thrown: unknown, ...codes: string[]): boolean =>
-  typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string' && codes.includes(thrown.code);
+  typeof thrown === 'object' &&
+  thrown !== null &&
+  'code' in thrown &&
+  typeof thrown.code === 'string' &&
+  codes.includes(thrown.code);

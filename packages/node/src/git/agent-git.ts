@@ -91,7 +91,8 @@ const readPackedRefs = (root: string, problems: string[]): Map<string, string> =
   if (text === null) problems.push('its packed-refs is no plain file of a sane size');
   for (const line of text?.split('\n') ?? []) {
     const ref = line.slice(41);
-    if (line[40] === ' ' && isSha(line.slice(0, 40)) && isRefName(ref) && refs.size < AGENT_REFS) refs.set(ref, line.slice(0, 40));
+    if (line[40] === ' ' && isSha(line.slice(0, 40)) && isRefName(ref) && refs.size < AGENT_REFS)
+      refs.set(ref, line.slice(0, 40));
   }
   return refs;
 };
@@ -118,9 +119,18 @@ const readTips = async (root: string, packed: ReadonlyMap<string, string>, probl
     return sha === null ? [] : [{ ref, sha }];
   });
   const stash = resolveRef(root, 'refs/stash', packed);
-  const stashes = new Set([...(stash === null ? [] : [stash]), ...loggedShas(readPlain(root, 'logs/refs/stash', AGENT_PACKED_REFS_BYTES))]);
-  const began = ['rebase-merge/orig-head', 'rebase-apply/orig-head'].map((name) => readPlain(root, name, 1024)?.trim() ?? '').filter(isSha);
-  return [...tips, ...[...stashes].map((sha) => ({ ref: 'refs/stash', sha })), ...began.map((sha) => ({ ref: 'ORIG_HEAD', sha }))];
+  const stashes = new Set([
+    ...(stash === null ? [] : [stash]),
+    ...loggedShas(readPlain(root, 'logs/refs/stash', AGENT_PACKED_REFS_BYTES)),
+  ]);
+  const began = ['rebase-merge/orig-head', 'rebase-apply/orig-head']
+    .map((name) => readPlain(root, name, 1024)?.trim() ?? '')
+    .filter(isSha);
+  return [
+    ...tips,
+    ...[...stashes].map((sha) => ({ ref: 'refs/stash', sha })),
+    ...began.map((sha) => ({ ref: 'ORIG_HEAD', sha })),
+  ];
 };
 
 const looseBranches = async (root: string, problems: string[]): Promise<string[]> => {
@@ -128,8 +138,11 @@ const looseBranches = async (root: string, problems: string[]): Promise<string[]
   if (lookAt(join(root, 'refs'))?.isDirectory() !== true || lookAt(heads)?.isDirectory() !== true) return [];
   const found = await walkTree(heads, { limit: AGENT_REFS }).catch(() => null);
   if (found === null) problems.push('it has too many branches to look at');
-  return (found ?? []).filter(({ type }) => type === 'file').map(({ path }) => `refs/heads/${Buffer.from(path, 'latin1').toString('utf8')}`);
+  return (found ?? [])
+    .filter(({ type }) => type === 'file')
+    .map(({ path }) => `refs/heads/${Buffer.from(path, 'latin1').toString('utf8')}`);
 };
 
 /** New object names of a reflog's lines. */
-const loggedShas = (log: string | null): string[] => (log ?? '').split('\n').flatMap((line) => (isSha(line.slice(41, 81)) ? [line.slice(41, 81)] : []));
+const loggedShas = (log: string | null): string[] =>
+  (log ?? '').split('\n').flatMap((line) => (isSha(line.slice(41, 81)) ? [line.slice(41, 81)] : []));

@@ -3,32 +3,57 @@ import { isSha } from './names.ts';
 import type { Git } from './run.ts';
 
 /** One changed file; counts are null for binary files. */
-export type ChangedFile = { readonly path: string; readonly oldPath: string | null; readonly status: string; readonly insertions: number | null; readonly deletions: number | null };
+export type ChangedFile = {
+  readonly path: string;
+  readonly oldPath: string | null;
+  readonly status: string;
+  readonly insertions: number | null;
+  readonly deletions: number | null;
+};
 
 /** The change from one commit to another. */
 export type Comparison = { readonly files: readonly ChangedFile[]; readonly insertions: number; readonly deletions: number };
 
-const statusWords: Record<string, string> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', C: 'copied', T: 'type changed' };
+const statusWords: Record<string, string> = {
+  A: 'added',
+  M: 'modified',
+  D: 'deleted',
+  R: 'renamed',
+  C: 'copied',
+  T: 'type changed',
+};
 
 /** What changed between two commits or trees of a bare repository of the node, renames found. */
 export const compareTrees = async (git: Git, gitDir: string, { from, to }: { from: string; to: string }): Promise<Comparison> => {
   if (from === to) return { files: [], insertions: 0, deletions: 0 };
-  const answer = await git.text({ gitDir, timeoutMs: GIT_WRITE_MS, args: ['diff-tree', '-r', '-z', '-M', '--raw', '--numstat', '--no-ext-diff', '--no-textconv', '--no-commit-id', from, to] });
+  const answer = await git.text({
+    gitDir,
+    timeoutMs: GIT_WRITE_MS,
+    args: ['diff-tree', '-r', '-z', '-M', '--raw', '--numstat', '--no-ext-diff', '--no-textconv', '--no-commit-id', from, to],
+  });
   const files = parseRawNumstat(answer);
-  const sum = (count: (file: ChangedFile) => number | null): number => files.reduce((total, file) => total + (count(file) ?? 0), 0);
+  const sum = (count: (file: ChangedFile) => number | null): number =>
+    files.reduce((total, file) => total + (count(file) ?? 0), 0);
   return { files, insertions: sum(({ insertions }) => insertions), deletions: sum(({ deletions }) => deletions) };
 };
 
 /** Reads `--raw --numstat -z`: first all raw records, then all counts, in the same order. */
 export const parseRawNumstat = (answer: string): ChangedFile[] => {
   const fields = answer.split('\0');
-  const files: { path: string; oldPath: string | null; status: string; insertions: number | null; deletions: number | null }[] = [];
+  const files: { path: string; oldPath: string | null; status: string; insertions: number | null; deletions: number | null }[] =
+    [];
   let at = 0;
   while (fields[at]?.startsWith(':')) {
     const letter = fields[at]?.split(' ')[4]?.[0] ?? 'M';
     const moved = letter === 'R' || letter === 'C';
     const first = fields[at + 1] ?? '';
-    files.push({ path: moved ? (fields[at + 2] ?? '') : first, oldPath: moved ? first : null, status: statusWords[letter] ?? letter, insertions: null, deletions: null });
+    files.push({
+      path: moved ? (fields[at + 2] ?? '') : first,
+      oldPath: moved ? first : null,
+      status: statusWords[letter] ?? letter,
+      insertions: null,
+      deletions: null,
+    });
     at += moved ? 3 : 2;
   }
   for (const file of files) {
@@ -40,9 +65,19 @@ export const parseRawNumstat = (answer: string): ChangedFile[] => {
 };
 
 /** The unified patch between two commits, cut at a bound of bytes at a whole character. */
-export const patchBetween = async (git: Git, gitDir: string, { from, to, maxBytes = DIFF_PATCH_BYTES }: { from: string; to: string; maxBytes?: number }): Promise<{ patch: string; truncated: boolean }> => {
+export const patchBetween = async (
+  git: Git,
+  gitDir: string,
+  { from, to, maxBytes = DIFF_PATCH_BYTES }: { from: string; to: string; maxBytes?: number },
+): Promise<{ patch: string; truncated: boolean }> => {
   if (from === to) return { patch: '', truncated: false };
-  const { stdout, truncated } = await git.run({ gitDir, timeoutMs: GIT_WRITE_MS, maxOutputBytes: maxBytes, truncate: true, args: ['diff-tree', '-r', '-p', '-M', '--no-ext-diff', '--no-textconv', '--no-commit-id', '--no-color', from, to] });
+  const { stdout, truncated } = await git.run({
+    gitDir,
+    timeoutMs: GIT_WRITE_MS,
+    maxOutputBytes: maxBytes,
+    truncate: true,
+    args: ['diff-tree', '-r', '-p', '-M', '--no-ext-diff', '--no-textconv', '--no-commit-id', '--no-color', from, to],
+  });
   // A cut in the middle of a character would show as a replacement sign.
   const text = new TextDecoder('utf-8', { fatal: false }).decode(stdout, { stream: truncated });
   return { patch: text, truncated };
@@ -55,7 +90,11 @@ export const countCommits = async (git: Git, gitDir: string, { from, to }: { fro
 /** Resolves a revision of a bare repository of the node to a commit, or null when it names none. */
 export const resolveCommit = async (git: Git, gitDir: string, revision: string): Promise<string | null> => {
   if (revision.startsWith('-')) return null;
-  const { stdout, code } = await git.run({ gitDir, args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`], okCodes: [0, 1, 128] });
+  const { stdout, code } = await git.run({
+    gitDir,
+    args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
+    okCodes: [0, 1, 128],
+  });
   const sha = stdout.toString('utf8').trim();
   return code === 0 && isSha(sha) ? sha : null;
 };

@@ -15,7 +15,8 @@ export type GitDirSpec = {
   readonly user?: { readonly name: string; readonly email: string };
 };
 
-const common = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tsymlinks = true\n\tautocrlf = false\n\tlogallrefupdates = true\n';
+const common =
+  '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tsymlinks = true\n\tautocrlf = false\n\tlogallrefupdates = true\n';
 const closed = '\thooksPath = /dev/null\n\tfsmonitor = false\n\tattributesFile = /dev/null\n\texcludesFile = /dev/null\n';
 
 /** The configuration file of a Git directory. Nothing in it comes from a repository. */
@@ -35,7 +36,11 @@ export const gitDirConfig = ({ kind, user }: Pick<GitDirSpec, 'kind' | 'user'>):
 export const makeGitDir = async (spec: GitDirSpec): Promise<void> => {
   const { path, head, alternates } = spec;
   if (spec.kind !== 'mirror') await mkdir(path, { mode: 0o700 });
-  await Promise.all(['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'].map((folder) => mkdir(join(path, folder), { recursive: true, mode: 0o700 })));
+  await Promise.all(
+    ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'].map((folder) =>
+      mkdir(join(path, folder), { recursive: true, mode: 0o700 }),
+    ),
+  );
   await Promise.all([
     writeFile(join(path, 'HEAD'), head.startsWith('refs/') ? `ref: ${head}\n` : `${head}\n`),
     writeFile(join(path, 'config'), gitDirConfig(spec)),

@@ -19,13 +19,18 @@ export type SourceHead = { readonly sha: string | null; readonly branch: string 
 export const headRef = 'refs/orrery/head';
 
 /** Makes an empty mirror. The folder must not exist. */
-export const makeMirror = (path: string): Promise<void> => makeGitDir({ path, kind: 'mirror', head: 'refs/heads/none', alternates: [] });
+export const makeMirror = (path: string): Promise<void> =>
+  makeGitDir({ path, kind: 'mirror', head: 'refs/heads/none', alternates: [] });
 
 /**
  * Brings the mirror up to its source and answers the source's HEAD. Reads the source's refs first and fetches only when
  * one moved. Nothing of the source is written. Rejects with `repository_unusable` when the source cannot be read.
  */
-export const refreshMirror = async (git: Git, mirror: string, source: MirrorSource): Promise<SourceHead & { readonly fetched: boolean }> => {
+export const refreshMirror = async (
+  git: Git,
+  mirror: string,
+  source: MirrorSource,
+): Promise<SourceHead & { readonly fetched: boolean }> => {
   const listed = await readRemote(git, source);
   const { sha, branch } = readHead(listed);
   const fingerprint = createHash('sha256').update(`${source.location}\n${listed}`).digest('hex');
@@ -38,7 +43,12 @@ export const refreshMirror = async (git: Git, mirror: string, source: MirrorSour
 
 const readRemote = async (git: Git, { location, protocols }: MirrorSource): Promise<string> => {
   try {
-    return await git.text({ profile: 'user', protocols, timeoutMs: GIT_WRITE_MS, args: ['ls-remote', '--symref', '--', location] });
+    return await git.text({
+      profile: 'user',
+      protocols,
+      timeoutMs: GIT_WRITE_MS,
+      args: ['ls-remote', '--symref', '--', location],
+    });
   } catch (thrown) {
     throw cannotRead(location, thrown);
   }
@@ -50,11 +60,36 @@ const readHead = (listed: string): SourceHead => {
   return { sha, branch: ref !== null && isRefName(`refs/heads/${ref}`) ? ref : null };
 };
 
-const fetchAll = async (git: Git, mirror: string, { location, protocols, withHead }: MirrorSource & { withHead: boolean }): Promise<void> => {
-  const quiet = ['--quiet', '--force', '--prune', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules', '--update-shallow'];
-  const specs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*', '+refs/remotes/*:refs/remotes/*', ...(withHead ? [`+HEAD:${headRef}`] : [])];
+const fetchAll = async (
+  git: Git,
+  mirror: string,
+  { location, protocols, withHead }: MirrorSource & { withHead: boolean },
+): Promise<void> => {
+  const quiet = [
+    '--quiet',
+    '--force',
+    '--prune',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-auto-maintenance',
+    '--no-recurse-submodules',
+    '--update-shallow',
+  ];
+  const specs = [
+    '+refs/heads/*:refs/heads/*',
+    '+refs/tags/*:refs/tags/*',
+    '+refs/remotes/*:refs/remotes/*',
+    ...(withHead ? [`+HEAD:${headRef}`] : []),
+  ];
   try {
-    await git.run({ profile: 'user', gitDir: mirror, protocols, readOnly: false, timeoutMs: GIT_FETCH_MS, args: ['fetch', ...quiet, '--', location, ...specs] });
+    await git.run({
+      profile: 'user',
+      gitDir: mirror,
+      protocols,
+      readOnly: false,
+      timeoutMs: GIT_FETCH_MS,
+      args: ['fetch', ...quiet, '--', location, ...specs],
+    });
   } catch (thrown) {
     throw cannotRead(location, thrown);
   }
@@ -62,36 +97,62 @@ const fetchAll = async (git: Git, mirror: string, { location, protocols, withHea
 
 const cannotRead = (location: string, thrown: unknown): OrreryError => {
   const stderr = thrown instanceof OrreryError ? String(thrown.details?.['stderr'] ?? '') : '';
-  const line = stderr.split('\n').find((text) => /^(fatal|error|remote):/.test(text)) ?? (thrown instanceof OrreryError ? thrown.message : '');
-  return new OrreryError('repository_unusable', `${location} cannot be fetched.`, { rule: line === '' ? undefined : line, fix: `See what Git says: git ls-remote "${location}"`, cause: thrown });
+  const line =
+    stderr.split('\n').find((text) => /^(fatal|error|remote):/.test(text)) ??
+    (thrown instanceof OrreryError ? thrown.message : '');
+  return new OrreryError('repository_unusable', `${location} cannot be fetched.`, {
+    rule: line === '' ? undefined : line,
+    fix: `See what Git says: git ls-remote "${location}"`,
+    cause: thrown,
+  });
 };
 
 /** What a commit's files say about the repository's shape, in sentences for people. */
 export const describeCommit = async (git: Git, mirror: string, commit: string): Promise<string[]> => {
   const { stdout } = await git.run({ gitDir: mirror, args: ['ls-tree', '-r', '-z', '--full-tree', commit] });
-  const entries = stdout.toString('utf8').split('\0').filter((line) => line !== '');
+  const entries = stdout
+    .toString('utf8')
+    .split('\0')
+    .filter((line) => line !== '');
   const submodules = entries.filter((line) => line.startsWith('160000')).map((line) => line.slice(line.indexOf('\t') + 1));
-  const attributes = entries.filter((line) => /\t(.*\/)?\.gitattributes$/.test(line) && line.startsWith('100')).map((line) => line.slice(12, 52)).filter(isSha);
-  const texts = attributes.length === 0 ? '' : await git.text({ gitDir: mirror, args: ['cat-file', '--batch'], input: `${attributes.slice(0, 200).join('\n')}\n` });
+  const attributes = entries
+    .filter((line) => /\t(.*\/)?\.gitattributes$/.test(line) && line.startsWith('100'))
+    .map((line) => line.slice(12, 52))
+    .filter(isSha);
+  const texts =
+    attributes.length === 0
+      ? ''
+      : await git.text({ gitDir: mirror, args: ['cat-file', '--batch'], input: `${attributes.slice(0, 200).join('\n')}\n` });
   return [
     ...(entries.length === 0 ? ['its first commit is empty'] : []),
-    ...(submodules.length > 0 ? [`submodules are not filled in checkouts: ${submodules.slice(0, 5).join(', ')}${submodules.length > 5 ? ' …' : ''}`] : []),
+    ...(submodules.length > 0
+      ? [`submodules are not filled in checkouts: ${submodules.slice(0, 5).join(', ')}${submodules.length > 5 ? ' …' : ''}`]
+      : []),
     ...(/\bfilter=lfs\b/.test(texts) ? ['files in Git LFS are pointers in checkouts, not their contents'] : []),
     ...(/\bfilter=(?!lfs\b)\S/.test(texts) ? ['clean and smudge filters are not run in checkouts'] : []),
   ];
 };
 
 /** Sets a ref of the node in a mirror; `old` null: it must not exist yet, undefined: whatever it is. */
-export const setRef = async (git: Git, mirror: string, { ref, sha, old }: { ref: string; sha: string; old?: string | null }): Promise<void> => {
+export const setRef = async (
+  git: Git,
+  mirror: string,
+  { ref, sha, old }: { ref: string; sha: string; old?: string | null },
+): Promise<void> => {
   const expected = old === undefined ? [] : [old ?? '0'.repeat(40)];
   await git.run({ gitDir: mirror, readOnly: false, args: ['update-ref', '--create-reflog', ref, sha, ...expected] });
 };
 
 /** Refs of a mirror below some prefixes, with their commits. */
-export const listRefs = async (git: Git, mirror: string, ...prefixes: readonly string[]): Promise<{ ref: string; sha: string }[]> => {
+export const listRefs = async (
+  git: Git,
+  mirror: string,
+  ...prefixes: readonly string[]
+): Promise<{ ref: string; sha: string }[]> => {
   const answer = await git.text({ gitDir: mirror, args: ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes] });
   return answer === '' ? [] : answer.split('\n').map((line) => ({ sha: line.slice(0, 40), ref: line.slice(41) }));
 };
 
 /** Boundary commits of a mirror whose history is shallow; null when it is whole. */
-export const readShallow = (mirror: string): Promise<string | null> => readFile(join(mirror, 'shallow'), 'utf8').catch(() => null);
+export const readShallow = (mirror: string): Promise<string | null> =>
+  readFile(join(mirror, 'shallow'), 'utf8').catch(() => null);

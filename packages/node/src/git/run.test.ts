@@ -18,7 +18,10 @@ const fakeGit = (script: string) => {
 };
 
 const failure = async (work: Promise<unknown>): Promise<OrreryError> => {
-  const thrown = await work.then(() => null, (error: unknown) => error);
+  const thrown = await work.then(
+    () => null,
+    (error: unknown) => error,
+  );
   if (!(thrown instanceof OrreryError)) throw new Error('it did not fail with an OrreryError');
   return thrown;
 };
@@ -78,23 +81,38 @@ describe('the environment of a Git child', () => {
   });
 
   it('keeps the user’s home for their credentials and identity, and no redirection', () => {
-    expect(gitEnvironment({ args: ['fetch'], profile: 'user', protocols: ['https'], readOnly: false }, hostile)).toEqual({ ...fixed, HOME: '/home/ada', GIT_ALLOW_PROTOCOL: 'https' });
+    expect(gitEnvironment({ args: ['fetch'], profile: 'user', protocols: ['https'], readOnly: false }, hostile)).toEqual({
+      ...fixed,
+      HOME: '/home/ada',
+      GIT_ALLOW_PROTOCOL: 'https',
+    });
   });
 
   it('puts the forced settings before the command', () => {
     const args = gitArguments({ args: ['status'] });
     expect(args.at(-1)).toBe('status');
-    expect(args).toEqual(expect.arrayContaining(['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'protocol.ext.allow=never', 'gc.auto=0']));
+    expect(args).toEqual(
+      expect.arrayContaining(['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'protocol.ext.allow=never', 'gc.auto=0']),
+    );
   });
 });
 
 describe('a Git command', () => {
   it('gets its input and gives its answer', async () => {
-    expect(await fakeGit('cat').run({ args: ['x'], input: 'in' })).toEqual({ code: 0, stdout: Buffer.from('in'), stderr: '', truncated: false });
+    expect(await fakeGit('cat').run({ args: ['x'], input: 'in' })).toEqual({
+      code: 0,
+      stdout: Buffer.from('in'),
+      stderr: '',
+      truncated: false,
+    });
   });
 
   it('that fails says what Git said, without credentials', async () => {
-    const thrown = await failure(fakeGit("echo \"fatal: unable to access 'https://ada:s3cret@example.org/x?token=abc': 403\" >&2; exit 128").run({ args: ['fetch'] }));
+    const thrown = await failure(
+      fakeGit('echo "fatal: unable to access \'https://ada:s3cret@example.org/x?token=abc\': 403" >&2; exit 128').run({
+        args: ['fetch'],
+      }),
+    );
     expect(thrown.code).toBe('git_failed');
     expect(JSON.stringify(thrown.toBody())).not.toMatch(/s3cret|ada:|abc/);
     expect(thrown.message).toBe("git fetch failed: fatal: unable to access 'https://example.org/x?token=(hidden)': 403");
@@ -123,7 +141,10 @@ describe('a Git command', () => {
 
   it('says how to get Git when there is none', async () => {
     const thrown = await failure(createGit({ program: join(folder, 'nothing'), environment: {} }).run({ args: ['status'] }));
-    expect({ code: thrown.code, fix: thrown.fix }).toEqual({ code: 'git_failed', fix: 'Install Git 2.38 or newer and make sure that it is on the PATH of the node.' });
+    expect({ code: thrown.code, fix: thrown.fix }).toEqual({
+      code: 'git_failed',
+      fix: 'Install Git 2.38 or newer and make sure that it is on the PATH of the node.',
+    });
   });
 
   it('may feed another, and a reader that ends early is the failure that is told', async () => {

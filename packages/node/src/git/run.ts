@@ -54,7 +54,23 @@ export type Git = {
 /** Names of the node's own environment that a Git child may see; everything else is left out, above all each `GIT_*`. */
 const passedNames: Record<'node' | 'user', readonly string[]> = {
   node: ['PATH', 'TMPDIR', 'SYSTEMROOT'],
-  user: ['PATH', 'TMPDIR', 'HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK', 'GNUPGHOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'],
+  user: [
+    'PATH',
+    'TMPDIR',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'XDG_CONFIG_HOME',
+    'XDG_RUNTIME_DIR',
+    'SSH_AUTH_SOCK',
+    'GNUPGHOME',
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'NO_PROXY',
+    'no_proxy',
+  ],
 };
 
 /** Settings that no configuration may change: whatever a repository says, nothing of it is started. */
@@ -112,10 +128,18 @@ export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<st
 export const gitArguments = (call: GitCall): string[] => [...forcedSettings.flatMap((setting) => ['-c', setting]), ...call.args];
 
 /** Makes the runner. `program` and the environment are arguments, so that tests own them. */
-export const createGit = ({ program = 'git', environment = process.env }: { program?: string; environment?: NodeJS.ProcessEnv } = {}): Git => {
+export const createGit = ({
+  program = 'git',
+  environment = process.env,
+}: { program?: string; environment?: NodeJS.ProcessEnv } = {}): Git => {
   const start = (call: GitCall): ChildProcess =>
     // A session of its own: no terminal to prompt on, and one group to end when the time is over.
-    spawn(program, gitArguments(call), { cwd: call.cwd ?? '/', env: gitEnvironment(call, environment), stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    spawn(program, gitArguments(call), {
+      cwd: call.cwd ?? '/',
+      env: gitEnvironment(call, environment),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
   const run = async (call: GitCall): Promise<GitAnswer> => {
     const child = start(call);
     child.stdin?.on('error', () => undefined);
@@ -206,9 +230,14 @@ const settle = (call: GitCall, { problem, ...answer }: Watched): GitAnswer => {
     not_started: `${command} could not be started.`,
     aborted: `${command} was ended because the work it was for was cancelled.`,
   };
-  const lastLine = answer.stderr.split('\n').findLast((line) => /^(fatal|error):/.test(line)) ?? answer.stderr.split('\n').at(-1) ?? '';
-  throw new OrreryError('git_failed', problem === null ? `${command} failed: ${lastLine === '' ? `exit code ${answer.code}` : lastLine}` : what[problem], {
-    fix: problem === 'not_started' ? 'Install Git 2.38 or newer and make sure that it is on the PATH of the node.' : undefined,
-    details: { command, exitCode: answer.code, stderr: answer.stderr.slice(-2000), problem },
-  });
+  const lastLine =
+    answer.stderr.split('\n').findLast((line) => /^(fatal|error):/.test(line)) ?? answer.stderr.split('\n').at(-1) ?? '';
+  throw new OrreryError(
+    'git_failed',
+    problem === null ? `${command} failed: ${lastLine === '' ? `exit code ${answer.code}` : lastLine}` : what[problem],
+    {
+      fix: problem === 'not_started' ? 'Install Git 2.38 or newer and make sure that it is on the PATH of the node.' : undefined,
+      details: { command, exitCode: answer.code, stderr: answer.stderr.slice(-2000), problem },
+    },
+  );
 };

@@ -25,7 +25,11 @@ export type TakeObjects = {
  */
 export const missingCommits = async (git: Git, mirror: string, shas: readonly string[]): Promise<string[]> => {
   if (shas.length === 0) return [];
-  const answer = await git.text({ gitDir: mirror, args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'], input: `${shas.join('\n')}\n` });
+  const answer = await git.text({
+    gitDir: mirror,
+    args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
+    input: `${shas.join('\n')}\n`,
+  });
   const lines = answer.split('\n');
   const present = shas.filter((_, index) => lines[index]?.endsWith(' commit') === true);
   const whole = new Set((await areWhole(git, mirror, present)) ? present : []);
@@ -35,7 +39,13 @@ export const missingCommits = async (git: Git, mirror: string, shas: readonly st
 
 const areWhole = async (git: Git, mirror: string, shas: readonly string[]): Promise<boolean> => {
   if (shas.length === 0) return true;
-  const { code } = await git.run({ gitDir: mirror, timeoutMs: GIT_WRITE_MS, args: ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all'], input: `${shas.join('\n')}\n`, okCodes: [0, 1, 128] });
+  const { code } = await git.run({
+    gitDir: mirror,
+    timeoutMs: GIT_WRITE_MS,
+    args: ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all'],
+    input: `${shas.join('\n')}\n`,
+    okCodes: [0, 1, 128],
+  });
   return code === 0;
 };
 
@@ -48,27 +58,60 @@ const areWhole = async (git: Git, mirror: string, shas: readonly string[]): Prom
 export const takeObjects = async (take: TakeObjects): Promise<void> => {
   const { git, mirror, quarantine, tips, base } = take;
   const { packs, loose } = await copyObjects(take);
-  for (const pack of packs) await git.run({ gitDir: quarantine, readOnly: false, timeoutMs: GIT_WRITE_MS, args: ['index-pack', join(quarantine, 'objects/pack', pack)] });
+  for (const pack of packs)
+    await git.run({
+      gitDir: quarantine,
+      readOnly: false,
+      timeoutMs: GIT_WRITE_MS,
+      args: ['index-pack', join(quarantine, 'objects/pack', pack)],
+    });
   // Few objects become loose ones, many stay one pack: a mirror must not gather a pack per task.
-  const receive = packs.length === 0 && loose <= 2000 ? ['unpack-objects', '-q', '--strict'] : ['index-pack', '--stdin', '--strict'];
+  const receive =
+    packs.length === 0 && loose <= 2000 ? ['unpack-objects', '-q', '--strict'] : ['index-pack', '--stdin', '--strict'];
   await git.pipe(
-    { gitDir: quarantine, timeoutMs: GIT_WRITE_MS, args: ['pack-objects', '--revs', '--stdout', '-q', '--delta-base-offset'], input: `${tips.join('\n')}\n^${base}\n` },
+    {
+      gitDir: quarantine,
+      timeoutMs: GIT_WRITE_MS,
+      args: ['pack-objects', '--revs', '--stdout', '-q', '--delta-base-offset'],
+      input: `${tips.join('\n')}\n^${base}\n`,
+    },
     { gitDir: mirror, readOnly: false, timeoutMs: GIT_WRITE_MS, args: receive },
   );
-  await git.run({ gitDir: mirror, timeoutMs: GIT_WRITE_MS, args: ['rev-list', '--objects', '--quiet', '--stdin'], input: `${tips.join('\n')}\n^${base}\n` });
+  await git.run({
+    gitDir: mirror,
+    timeoutMs: GIT_WRITE_MS,
+    args: ['rev-list', '--objects', '--quiet', '--stdin'],
+    input: `${tips.join('\n')}\n^${base}\n`,
+  });
 };
 
 /** Copies every plain object file within the limits. */
 const copyObjects = async ({ objects, quarantine, mirror }: TakeObjects): Promise<{ packs: string[]; loose: number }> => {
-  await makeGitDir({ path: quarantine, kind: 'mirror', head: 'refs/heads/none', alternates: [join(mirror, 'objects')], shallow: null });
+  await makeGitDir({
+    path: quarantine,
+    kind: 'mirror',
+    head: 'refs/heads/none',
+    alternates: [join(mirror, 'objects')],
+    shallow: null,
+  });
   const entries = await walkTree(objects, { limit: AGENT_OBJECTS });
-  const files = entries.filter(({ type, path }) => type === 'file' && /^([0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.pack)$/.test(path)).map(({ path }) => path);
+  const files = entries
+    .filter(({ type, path }) => type === 'file' && /^([0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.pack)$/.test(path))
+    .map(({ path }) => path);
   const bytes = files.reduce((sum, path) => sum + (lookAt(join(objects, path))?.size ?? 0), 0);
   if (bytes > AGENT_OBJECTS_BYTES) {
-    throw new OrreryError('input_too_large', `The commits of the checkout are ${bytes} bytes large.`, { rule: `At most ${AGENT_OBJECTS_BYTES} bytes of objects are taken over.` });
+    throw new OrreryError('input_too_large', `The commits of the checkout are ${bytes} bytes large.`, {
+      rule: `At most ${AGENT_OBJECTS_BYTES} bytes of objects are taken over.`,
+    });
   }
-  for (const folder of new Set(files.map((path) => path.slice(0, 2)))) if (folder !== 'pa') await mkdir(join(quarantine, 'objects', folder));
+  for (const folder of new Set(files.map((path) => path.slice(0, 2))))
+    if (folder !== 'pa') await mkdir(join(quarantine, 'objects', folder));
   // Copied and never linked: a write into a shared file would change both.
-  await Promise.all(files.map((path) => copyFile(join(objects, path), join(quarantine, 'objects', path), constants.COPYFILE_EXCL)));
-  return { packs: files.filter((path) => path.startsWith('pack/')).map((path) => path.slice(5)), loose: files.filter((path) => !path.startsWith('pack/')).length };
+  await Promise.all(
+    files.map((path) => copyFile(join(objects, path), join(quarantine, 'objects', path), constants.COPYFILE_EXCL)),
+  );
+  return {
+    packs: files.filter((path) => path.startsWith('pack/')).map((path) => path.slice(5)),
+    loose: files.filter((path) => !path.startsWith('pack/')).length,
+  };
 };

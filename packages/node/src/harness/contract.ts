@@ -9,7 +9,11 @@ import { MAX_LINE_BYTES } from './limits.ts';
 
 const recorded = z.record(
   z.string(),
-  z.object({ turns: z.array(z.object({ file: z.string(), exitCode: z.int().nullable(), signal: z.string().nullable(), stderr: z.string() })) }),
+  z.object({
+    turns: z.array(
+      z.object({ file: z.string(), exitCode: z.int().nullable(), signal: z.string().nullable(), stderr: z.string() }),
+    ),
+  }),
 );
 
 /** One recorded turn and the outcome it must have. */
@@ -30,7 +34,11 @@ export const readRecordings = (directory: string): readonly Recording[] => {
 };
 
 /** What a whole turn came to. */
-export type Played = { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome; readonly position: Omit<Translated, 'events'> | null };
+export type Played = {
+  readonly events: readonly ConversationBody[];
+  readonly outcome: TurnOutcome;
+  readonly position: Omit<Translated, 'events'> | null;
+};
 
 /** Plays a recording in pieces of `size` bytes. */
 export const play = (harness: Harness, { bytes, end }: Recording, size = bytes.length): Played => {
@@ -80,7 +88,11 @@ const GARBAGE: readonly (readonly [string, Uint8Array])[] = [
 ];
 
 /** Every recording of `directory` must give `expected` (by its name), whatever way its bytes come. */
-export const describeHarnessContract = (harness: Harness, directory: string, expected: Readonly<Record<string, Partial<TurnOutcome>>>): void => {
+export const describeHarnessContract = (
+  harness: Harness,
+  directory: string,
+  expected: Readonly<Record<string, Partial<TurnOutcome>>>,
+): void => {
   const recordings = readRecordings(directory);
 
   describe(`${harness.id}: recorded dialogues`, () => {
@@ -102,7 +114,9 @@ export const describeHarnessContract = (harness: Harness, directory: string, exp
     });
 
     it.each(recordings)('$name: nothing in it is unknown to the adapter', (recording) => {
-      const unknown = play(harness, recording).events.filter((event) => event.kind === 'notice' && /does not know|Unknown to this/.test(event.text));
+      const unknown = play(harness, recording).events.filter(
+        (event) => event.kind === 'notice' && /does not know|Unknown to this/.test(event.text),
+      );
       expect(unknown).toEqual([]);
     });
   });
@@ -139,7 +153,8 @@ export const describeHarnessContract = (harness: Harness, directory: string, exp
 
   describe(`${harness.id}: how a turn is ended from outside`, () => {
     const silent = (end: Partial<ProgramEnd>) =>
-      play(harness, { name: 'silent', bytes: new Uint8Array(0), end: { exitCode: null, signal: null, stderrTail: '', ...end } }).outcome;
+      play(harness, { name: 'silent', bytes: new Uint8Array(0), end: { exitCode: null, signal: null, stderrTail: '', ...end } })
+        .outcome;
 
     it('tells cancelled, out of time, stopped and killed apart', () => {
       expect(silent({ signal: 'SIGTERM', stoppedFor: 'cancel' })).toMatchObject({ outcome: 'cancelled', failure: null });
@@ -151,9 +166,18 @@ export const describeHarnessContract = (harness: Harness, directory: string, exp
 
     it('believes the gateway about limits, budgets and lost connections', () => {
       const resetsAt = '2030-01-01T00:00:00.000Z';
-      expect(silent({ exitCode: 1, gateway: { failure: 'usage_limit', message: 'x', resetsAt } })).toMatchObject({ outcome: 'limit', failure: 'usage_limit', resetsAt });
-      expect(silent({ exitCode: 0, gateway: { failure: 'budget', message: 'The budget is used up.', resetsAt: null } })).toMatchObject({ outcome: 'budget', message: 'The budget is used up.' });
-      expect(silent({ exitCode: 0, gateway: { failure: 'network', message: 'x', resetsAt: null } })).toMatchObject({ outcome: 'error', failure: 'network' });
+      expect(silent({ exitCode: 1, gateway: { failure: 'usage_limit', message: 'x', resetsAt } })).toMatchObject({
+        outcome: 'limit',
+        failure: 'usage_limit',
+        resetsAt,
+      });
+      expect(
+        silent({ exitCode: 0, gateway: { failure: 'budget', message: 'The budget is used up.', resetsAt: null } }),
+      ).toMatchObject({ outcome: 'budget', message: 'The budget is used up.' });
+      expect(silent({ exitCode: 0, gateway: { failure: 'network', message: 'x', resetsAt: null } })).toMatchObject({
+        outcome: 'error',
+        failure: 'network',
+      });
     });
   });
 };

@@ -28,13 +28,21 @@ describe('failures of model calls', () => {
   });
 
   it('reads the bodies of all wires', () => {
-    expect(readErrorBody('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')).toEqual({ codes: ['overloaded_error'], message: 'Overloaded', resetsAt: null });
+    expect(readErrorBody('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')).toEqual({
+      codes: ['overloaded_error'],
+      message: 'Overloaded',
+      resetsAt: null,
+    });
     expect(readErrorBody('{"error":{"message":"m","type":"usage_limit_reached","code":null,"resets_at":1900000000}}')).toEqual({
       codes: ['usage_limit_reached'],
       message: 'm',
       resetsAt: '2030-03-17T17:46:40.000Z',
     });
-    expect(readErrorBody('{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}')).toEqual({ codes: ['RESOURCE_EXHAUSTED'], message: 'm', resetsAt: null });
+    expect(readErrorBody('{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}')).toEqual({
+      codes: ['RESOURCE_EXHAUSTED'],
+      message: 'm',
+      resetsAt: null,
+    });
     expect(readErrorBody('<html>')).toEqual({ codes: [], message: '<html>', resetsAt: null });
   });
 });

@@ -11,34 +11,39 @@ export type CallFailure = {
   readonly message: string;
 };
 
-const CODES: ReadonlyMap<string, TurnFailure> = new Map(Object.entries({
-  authentication_error: 'auth',
-  authentication_failed: 'auth',
-  permission_error: 'auth',
-  invalid_api_key: 'auth',
-  unauthenticated: 'auth',
-  permission_denied: 'auth',
-  overloaded_error: 'overloaded',
-  overloaded: 'overloaded',
-  server_is_overloaded: 'overloaded',
-  slow_down: 'overloaded',
-  unavailable: 'overloaded',
-  usage_limit_reached: 'usage_limit',
-  usagelimitexceeded: 'usage_limit',
-  usage_not_included: 'usage_limit',
-  insufficient_quota: 'billing',
-  billing_hard_limit_reached: 'billing',
-  billing_error: 'billing',
-  billing_not_active: 'billing',
-  context_length_exceeded: 'context',
-  request_too_large: 'context',
-  prompt_too_long: 'context',
-  rate_limit_exceeded: 'rate_limit',
-}));
+const CODES: ReadonlyMap<string, TurnFailure> = new Map(
+  Object.entries({
+    authentication_error: 'auth',
+    authentication_failed: 'auth',
+    permission_error: 'auth',
+    invalid_api_key: 'auth',
+    unauthenticated: 'auth',
+    permission_denied: 'auth',
+    overloaded_error: 'overloaded',
+    overloaded: 'overloaded',
+    server_is_overloaded: 'overloaded',
+    slow_down: 'overloaded',
+    unavailable: 'overloaded',
+    usage_limit_reached: 'usage_limit',
+    usagelimitexceeded: 'usage_limit',
+    usage_not_included: 'usage_limit',
+    insufficient_quota: 'billing',
+    billing_hard_limit_reached: 'billing',
+    billing_error: 'billing',
+    billing_not_active: 'billing',
+    context_length_exceeded: 'context',
+    request_too_large: 'context',
+    prompt_too_long: 'context',
+    rate_limit_exceeded: 'rate_limit',
+  }),
+);
 
 const WORDS: readonly (readonly [RegExp, TurnFailure])[] = [
   [/usage limit/i, 'usage_limit'],
-  [/(prompt|input|request) is too long|maximum context length|ran out of room in the model's context|exceeds the context window/i, 'context'],
+  [
+    /(prompt|input|request) is too long|maximum context length|ran out of room in the model's context|exceeds the context window/i,
+    'context',
+  ],
   [/credit balance|quota (of .* )?(is used up|exceeded)|billing|insufficient (quota|funds|credits)/i, 'billing'],
   [/invalid api key|api key is not valid|failed to authenticate|unauthorized/i, 'auth'],
   [/overloaded|experiencing high demand/i, 'overloaded'],
@@ -66,7 +71,9 @@ const byStatus = (status: number, said: TurnFailure | null): TurnFailure | null 
 };
 
 /** Reads `error` of an answer body in any of the wires' forms; never throws. */
-export const readErrorBody = (text: string): { readonly codes: readonly string[]; readonly message: string; readonly resetsAt: string | null } => {
+export const readErrorBody = (
+  text: string,
+): { readonly codes: readonly string[]; readonly message: string; readonly resetsAt: string | null } => {
   const none = { codes: [], message: text, resetsAt: null };
   const body = parseObject(text);
   if (body === null) return none;

@@ -4,7 +4,12 @@
 import type { ConversationBody } from '@orrery/protocol';
 
 /** Where an installed program is. */
-export type InstalledProgram = { readonly directory: string; readonly executable: string; readonly version: string; readonly node: string };
+export type InstalledProgram = {
+  readonly directory: string;
+  readonly executable: string;
+  readonly version: string;
+  readonly node: string;
+};
 
 /** What the adapter needs to know to prepare one turn. Paths are as seen from inside the environment. */
 export type TurnContext = {
@@ -53,7 +58,11 @@ export type TurnOutcome = Extract<ConversationBody, { kind: 'turn.ended' }>;
 export type TurnFailure = NonNullable<TurnOutcome['failure']>;
 
 /** What the model gateway knows of the newest call of a turn when that call failed: the truth about limits, whatever the program makes of it. */
-export type GatewayFailure = { readonly failure: TurnFailure | 'budget'; readonly message: string; readonly resetsAt: string | null };
+export type GatewayFailure = {
+  readonly failure: TurnFailure | 'budget';
+  readonly message: string;
+  readonly resetsAt: string | null;
+};
 
 /** How the program ended, and what the node knows beside it. */
 export type ProgramEnd = {

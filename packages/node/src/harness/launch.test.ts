@@ -41,7 +41,7 @@ describe('launches', () => {
       message: { role: 'user', content: [{ type: 'text', text: context.prompt }] },
       parent_tool_use_id: null,
     });
-    expect(launch.args).toContain('{"apiKeyHelper":"cat \'/run/to\'\\\\\'\'ken\'"}');
+    expect(launch.args).toContain("{\"apiKeyHelper\":\"cat '/run/to'\\\\''ken'\"}");
     expect(launch.env).toMatchObject({ IS_SANDBOX: '1', ANTHROPIC_BASE_URL: 'http://127.0.0.1:7777/models/anthropic' });
     expect(registry.get('claude').launch({ ...context, asRoot: false }).env).not.toHaveProperty('IS_SANDBOX');
   });
@@ -50,18 +50,33 @@ describe('launches', () => {
     const { homeFiles, args } = registry.get('codex').launch(context);
     expect(homeFiles['.codex/config.toml']).toContain('developer_instructions = "Be \\"brief\\".\\nAlways."');
     expect(homeFiles['.codex/config.toml']).toContain(`command = "cat"\nargs = ["/run/to'ken"]`);
-    expect(args).toEqual(['exec', 'resume', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', 'conv-1', '-']);
+    expect(args).toEqual([
+      'exec',
+      'resume',
+      '--json',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      'conv-1',
+      '-',
+    ]);
   });
 
   it('pi takes the wire from the provider before the slash', () => {
-    const models = (model: string) => JSON.parse(registry.get('pi').launch({ ...context, model }).homeFiles['.pi/agent/models.json'] ?? '').providers.orrery;
+    const models = (model: string) =>
+      JSON.parse(registry.get('pi').launch({ ...context, model }).homeFiles['.pi/agent/models.json'] ?? '').providers.orrery;
     expect(models('claude-x')).toMatchObject({ api: 'anthropic-messages', baseUrl: 'http://127.0.0.1:7777/models/anthropic' });
     expect(models('openai/gpt-x')).toMatchObject({ api: 'openai-responses', baseUrl: 'http://127.0.0.1:7777/models/openai/v1' });
-    expect(models('local/org/model')).toMatchObject({ api: 'openai-completions', baseUrl: 'http://127.0.0.1:7777/models/local/v1', models: [{ id: 'org/model' }] });
+    expect(models('local/org/model')).toMatchObject({
+      api: 'openai-completions',
+      baseUrl: 'http://127.0.0.1:7777/models/local/v1',
+      models: [{ id: 'org/model' }],
+    });
   });
 
   it('refuses what it cannot do, with the way out', () => {
-    expect(() => registry.get('claude').launch({ ...context, model: 'openai/gpt-x' })).toThrow(/cannot use the model openai\/gpt-x/);
+    expect(() => registry.get('claude').launch({ ...context, model: 'openai/gpt-x' })).toThrow(
+      /cannot use the model openai\/gpt-x/,
+    );
     expect(() => registry.get('pi').launch({ ...context, program: null })).toThrow(/not installed/);
     expect(() => registry.get('cluade')).toThrow(expect.objectContaining({ code: 'unknown_name', fix: 'Did you mean claude?' }));
   });

@@ -3,7 +3,8 @@ import { createLineSplitter, type Line } from './lines.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const from = (offset = 0, skipped = 0, maxLineBytes = 1000) => createLineSplitter({ maxLineBytes, offset, skipped });
-const texts = (lines: readonly Line[]): string[] => lines.map((line) => (line.kind === 'line' ? line.text : `too-long ${line.bytes}`));
+const texts = (lines: readonly Line[]): string[] =>
+  lines.map((line) => (line.kind === 'line' ? line.text : `too-long ${line.bytes}`));
 
 describe('line splitter', () => {
   it('ends lines at LF and CRLF and keeps an unfinished one back', () => {

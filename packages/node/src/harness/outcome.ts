@@ -5,7 +5,18 @@ import { clip } from './clip.ts';
 import type { ProgramEnd, TurnFailure, TurnOutcome } from './harness.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 
-const turnFailures = ['auth', 'overloaded', 'rate_limit', 'usage_limit', 'context', 'billing', 'network', 'timeout', 'program', 'protocol'] as const satisfies readonly TurnFailure[];
+const turnFailures = [
+  'auth',
+  'overloaded',
+  'rate_limit',
+  'usage_limit',
+  'context',
+  'billing',
+  'network',
+  'timeout',
+  'program',
+  'protocol',
+] as const satisfies readonly TurnFailure[];
 
 /** The program's own word on its turn; null when it gave none. */
 export const reported = z
@@ -17,7 +28,12 @@ export const reported = z
   .nullable();
 export type Reported = z.output<typeof reported>;
 
-type Parts = { readonly outcome: TurnOutcome['outcome']; readonly failure?: TurnFailure | null; readonly message?: string | null; readonly resetsAt?: string | null };
+type Parts = {
+  readonly outcome: TurnOutcome['outcome'];
+  readonly failure?: TurnFailure | null;
+  readonly message?: string | null;
+  readonly resetsAt?: string | null;
+};
 
 const ended = ({ outcome, failure = null, message = null, resetsAt = null }: Parts): TurnOutcome => ({
   kind: 'turn.ended',
@@ -64,8 +80,10 @@ const failed = (word: Extract<Reported, { kind: 'failure' }>, { gateway = null }
   return ended({ outcome: failure === 'usage_limit' ? 'limit' : 'error', failure, message: word.message, resetsAt });
 };
 
-const wasSignalled = ({ exitCode, signal }: ProgramEnd): boolean => signal !== null || (exitCode !== null && SIGNAL_CODES.has(exitCode));
+const wasSignalled = ({ exitCode, signal }: ProgramEnd): boolean =>
+  signal !== null || (exitCode !== null && SIGNAL_CODES.has(exitCode));
 
-const endText = ({ exitCode, signal }: ProgramEnd): string => (signal === null ? `exit code ${exitCode ?? 'unknown'}` : `signal ${signal}`);
+const endText = ({ exitCode, signal }: ProgramEnd): string =>
+  signal === null ? `exit code ${exitCode ?? 'unknown'}` : `signal ${signal}`;
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1)?.trim() ?? '';

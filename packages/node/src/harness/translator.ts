@@ -14,7 +14,12 @@ import { settleOutcome, type Reported } from './outcome.ts';
 export type Step<State> = { readonly state: State; readonly events: readonly ConversationBody[]; readonly drift?: string };
 
 /** What the frames so far say about the turn. */
-export type TurnFacts = { readonly conversation: string | null; readonly settled: boolean; readonly accepted: boolean; readonly reported: Reported };
+export type TurnFacts = {
+  readonly conversation: string | null;
+  readonly settled: boolean;
+  readonly accepted: boolean;
+  readonly reported: Reported;
+};
 
 /** One program's frames, as pure functions of plain JSON states. */
 export type Dialect<State> = {
@@ -46,7 +51,10 @@ const restore = <State>(dialect: Dialect<State>, stored: TranslatorState): Kept<
 };
 
 /** Makes a translator for one turn of a program that writes a JSON object per line. */
-export const createTranslator = <State>(dialect: Dialect<State>, from: { readonly offset: number; readonly state: TranslatorState }): Translator => {
+export const createTranslator = <State>(
+  dialect: Dialect<State>,
+  from: { readonly offset: number; readonly state: TranslatorState },
+): Translator => {
   let now = restore(dialect, from.state);
   const splitter = createLineSplitter({ maxLineBytes: MAX_LINE_BYTES, offset: from.offset, skipped: now.skipped });
 
@@ -70,13 +78,25 @@ export const createTranslator = <State>(dialect: Dialect<State>, from: { readonl
   };
 };
 
-const notice = (level: 'info' | 'warning' | 'error', text: string): ConversationBody => ({ kind: 'notice', level, text: clip(text, INLINE_NOTICE_BYTES) });
+const notice = (level: 'info' | 'warning' | 'error', text: string): ConversationBody => ({
+  kind: 'notice',
+  level,
+  text: clip(text, INLINE_NOTICE_BYTES),
+});
 
 type Read<State> = { readonly next: Kept<State>; readonly events: readonly ConversationBody[] };
 
 const readLine = <State>(dialect: Dialect<State>, now: Kept<State>, line: Line): Read<State> => {
   if (line.kind === 'too-long') {
-    return { next: now, events: [notice('warning', `${dialect.program} wrote a line of ${line.bytes} bytes; lines above ${MAX_LINE_BYTES} bytes are skipped.`)] };
+    return {
+      next: now,
+      events: [
+        notice(
+          'warning',
+          `${dialect.program} wrote a line of ${line.bytes} bytes; lines above ${MAX_LINE_BYTES} bytes are skipped.`,
+        ),
+      ],
+    };
   }
   if (line.text.trim() === '') return { next: now, events: [] };
   const frame = parseFrame(line.text);
@@ -86,7 +106,8 @@ const readLine = <State>(dialect: Dialect<State>, now: Kept<State>, line: Line):
   if (drift === undefined) return { next, events };
   const known = now.drift[drift] !== undefined;
   const name = known || Object.keys(now.drift).length < MAX_DRIFT_KINDS ? drift : 'others';
-  const row = known || name === 'others' ? [] : [notice('info', `${dialect.program} said something this adapter does not know: ${drift}.`)];
+  const row =
+    known || name === 'others' ? [] : [notice('info', `${dialect.program} said something this adapter does not know: ${drift}.`)];
   return { next: { ...next, drift: { ...now.drift, [name]: (now.drift[name] ?? 0) + 1 } }, events: [...events, ...row] };
 };
 
@@ -100,7 +121,9 @@ const closingNotices = <State>(program: string, { log, drift }: Kept<State>): re
   const repeated = Object.entries(drift).filter(([name, count]) => count > 1 || name === 'others');
   return [
     ...(log > MAX_LOG_NOTICES ? [notice('info', `${program} wrote ${log - MAX_LOG_NOTICES} more lines to its log.`)] : []),
-    ...(repeated.length > 0 ? [notice('info', `Unknown to this adapter: ${repeated.map(([name, count]) => `${name} (${count} times)`).join(', ')}.`)] : []),
+    ...(repeated.length > 0
+      ? [notice('info', `Unknown to this adapter: ${repeated.map(([name, count]) => `${name} (${count} times)`).join(', ')}.`)]
+      : []),
   ];
 };
 

@@ -17,17 +17,24 @@ describe('a deadline', () => {
 
   it('passes on an outer abort with its own reason', async () => {
     const outer = new AbortController();
-    const running = withDeadline({ name: 'hook', ms: 60_000, within: outer.signal }, systemClock, () => new Promise(() => undefined));
+    const running = withDeadline(
+      { name: 'hook', ms: 60_000, within: outer.signal },
+      systemClock,
+      () => new Promise(() => undefined),
+    );
     outer.abort(new Error('cancelled'));
     await expect(running).rejects.toThrow('cancelled');
   });
 
   it('never fires once it was ended', async () => {
     let fire = (): void => undefined;
-    const clock = { sleep: (_ms: number, signal?: AbortSignal) => new Promise<void>((resolve, reject) => {
-      fire = resolve;
-      signal?.addEventListener('abort', () => reject(signal.reason));
-    }) };
+    const clock = {
+      sleep: (_ms: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve, reject) => {
+          fire = resolve;
+          signal?.addEventListener('abort', () => reject(signal.reason));
+        }),
+    };
     const deadline = startDeadline({ name: 'hook', ms: 10 }, clock);
     deadline.end();
     fire();

@@ -15,7 +15,11 @@ describe('a durable file', () => {
     const path = join(directory, 'file');
     await writeFile(path, 'old', { mode: 0o644 });
     await writeDurably(path, 'new');
-    expect({ text: await readFile(path, 'utf8'), mode: (await stat(path)).mode & 0o777, names: await readdir(directory) }).toEqual({
+    expect({
+      text: await readFile(path, 'utf8'),
+      mode: (await stat(path)).mode & 0o777,
+      names: await readdir(directory),
+    }).toEqual({
       text: 'new',
       mode: 0o600,
       names: ['file'],

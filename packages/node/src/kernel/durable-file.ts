@@ -17,7 +17,11 @@ export const syncDirectory = async (directory: string): Promise<void> => {
  * The mode is set before the first byte is written. Rejects with the system's error, and leaves the old file, when the
  * disk is full.
  */
-export const writeDurably = async (path: string, contents: string | Uint8Array, { mode = 0o600 }: { mode?: number } = {}): Promise<void> => {
+export const writeDurably = async (
+  path: string,
+  contents: string | Uint8Array,
+  { mode = 0o600 }: { mode?: number } = {},
+): Promise<void> => {
   const directory = dirname(path);
   const temporary = join(directory, `.${basename(path)}.${randomHex(systemRandom, 6)}.tmp`);
   const handle = await open(temporary, 'wx', mode);

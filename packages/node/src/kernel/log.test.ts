@@ -14,7 +14,14 @@ describe('the log', () => {
     log.debug('quiet');
     log.with({ taskId: 'tsk_1' }).warn('queue.slow', { tookMs: 12, long: 'x'.repeat(600) });
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { at: '1970-01-01T00:00:00.000Z', level: 'warn', event: 'queue.slow', taskId: 'tsk_1', tookMs: 12, long: `${'x'.repeat(500)}…` },
+      {
+        at: '1970-01-01T00:00:00.000Z',
+        level: 'warn',
+        event: 'queue.slow',
+        taskId: 'tsk_1',
+        tookMs: 12,
+        long: `${'x'.repeat(500)}…`,
+      },
     ]);
   });
 
@@ -35,7 +42,11 @@ describe('the log', () => {
     const fields = errorFields(Object.assign(new Error('the secret prompt'), { code: 'EPIPE' }));
     expect(fields).toMatchObject({ code: 'internal', error: 'Error', system: 'EPIPE' });
     expect(JSON.stringify(fields)).not.toContain('prompt');
-    expect(errorFields(new OrreryError('not_found', 'x'))).toMatchObject({ code: 'not_found', error: 'OrreryError', system: null });
+    expect(errorFields(new OrreryError('not_found', 'x'))).toMatchObject({
+      code: 'not_found',
+      error: 'OrreryError',
+      system: null,
+    });
   });
 });
 

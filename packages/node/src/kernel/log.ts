@@ -27,20 +27,36 @@ const clip = (value: LogFields[string]): LogFields[string] =>
   typeof value === 'string' && value.length > LOG_TEXT_CHARS ? `${value.slice(0, LOG_TEXT_CHARS)}…` : value;
 
 /** Makes a log of JSON lines: `at`, `level`, `event`, then the fields. Logging never throws and never rejects. */
-export const createLog = ({ sink, clock, level = 'info' }: { sink: LogSink; clock: Pick<Clock, 'nowMs'>; level?: LogLevel }): Log => {
+export const createLog = ({
+  sink,
+  clock,
+  level = 'info',
+}: {
+  sink: LogSink;
+  clock: Pick<Clock, 'nowMs'>;
+  level?: LogLevel;
+}): Log => {
   const lowest = logLevels.indexOf(level);
   const make = (common: LogFields): Log => {
-    const write = (at: LogLevel) => (event: string, fields: LogFields = {}) => {
-      if (logLevels.indexOf(at) < lowest) return;
-      const line: Record<string, LogFields[string]> = { at: new Date(clock.nowMs()).toISOString(), level: at, event };
-      for (const [name, value] of [...Object.entries(common), ...Object.entries(fields)]) line[name] = clip(value);
-      try {
-        sink.write(`${JSON.stringify(line)}\n`);
-      } catch {
-        // A full disk must not end the work that was being logged.
-      }
+    const write =
+      (at: LogLevel) =>
+      (event: string, fields: LogFields = {}) => {
+        if (logLevels.indexOf(at) < lowest) return;
+        const line: Record<string, LogFields[string]> = { at: new Date(clock.nowMs()).toISOString(), level: at, event };
+        for (const [name, value] of [...Object.entries(common), ...Object.entries(fields)]) line[name] = clip(value);
+        try {
+          sink.write(`${JSON.stringify(line)}\n`);
+        } catch {
+          // A full disk must not end the work that was being logged.
+        }
+      };
+    return {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      with: (fields) => make({ ...common, ...fields }),
     };
-    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), with: (fields) => make({ ...common, ...fields }) };
   };
   return make({});
 };
@@ -49,7 +65,8 @@ export const createLog = ({ sink, clock, level = 'info' }: { sink: LogSink; cloc
 export const errorFields = (thrown: unknown): LogFields => {
   const code = toOrreryError(thrown).code;
   const name = thrown instanceof Error ? thrown.name : typeof thrown;
-  const system = typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
+  const system =
+    typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
   const place = thrown instanceof Error ? (/\n\s+at (.*)/.exec(thrown.stack ?? '')?.[1] ?? null) : null;
   return { code, error: name, system: system === code ? null : system, place };
 };
@@ -58,7 +75,15 @@ export const errorFields = (thrown: unknown): LogFields => {
  * Appends lines to `path` (mode 0600). When a line would pass `maxBytes` the file becomes `path.1`, `path.1` becomes
  * `path.2` …, and at most `files` old ones are kept. Each line is written before the call returns.
  */
-export const openLogFile = ({ path, maxBytes = LOG_FILE_BYTES, files = LOG_FILES }: { path: string; maxBytes?: number; files?: number }): LogSink => {
+export const openLogFile = ({
+  path,
+  maxBytes = LOG_FILE_BYTES,
+  files = LOG_FILES,
+}: {
+  path: string;
+  maxBytes?: number;
+  files?: number;
+}): LogSink => {
   let descriptor = openAppend(path);
   let size = fstatSync(descriptor).size;
   const rotate = (): void => {

@@ -12,7 +12,17 @@ export type RateLimiter = {
  * A token bucket for each key: `burst` at once, then `perSecond`. At most `keys` are remembered; the longest unused are
  * forgotten first, which only ever gives a caller a full bucket again.
  */
-export const createRateLimiter = ({ burst, perSecond, keys, clock }: { burst: number; perSecond: number; keys: number; clock: Pick<Clock, 'monotonicMs'> }): RateLimiter => {
+export const createRateLimiter = ({
+  burst,
+  perSecond,
+  keys,
+  clock,
+}: {
+  burst: number;
+  perSecond: number;
+  keys: number;
+  clock: Pick<Clock, 'monotonicMs'>;
+}): RateLimiter => {
   const buckets = new Map<string, { left: number; atMs: number }>();
   const filled = (key: string): number => {
     const bucket = buckets.get(key);

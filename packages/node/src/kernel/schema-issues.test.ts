@@ -5,7 +5,10 @@ import { pathText, schemaIssues } from './schema-issues.ts';
 const schema = z.strictObject({
   limits: z.strictObject({ wallMs: z.int().optional() }).optional(),
   providers: z.record(z.string(), z.strictObject({ baseUrl: z.string() })).default({}),
-  list: z.array(z.strictObject({ name: z.string() })).nullable().default(null),
+  list: z
+    .array(z.strictObject({ name: z.string() }))
+    .nullable()
+    .default(null),
 });
 
 const issuesOf = (value: unknown): unknown => {
@@ -15,7 +18,14 @@ const issuesOf = (value: unknown): unknown => {
 
 describe('what a schema finds wrong', () => {
   it('names the path and guesses the key, through optional, record and array schemas', () => {
-    expect(issuesOf({ limits: { walMs: 1 }, providers: { x: { baseUrl: 'u', baseURl: 'u' } }, list: [{ name: 'n', nmae: 1 }], zzzzzzzz: 1 })).toEqual([
+    expect(
+      issuesOf({
+        limits: { walMs: 1 },
+        providers: { x: { baseUrl: 'u', baseURl: 'u' } },
+        list: [{ name: 'n', nmae: 1 }],
+        zzzzzzzz: 1,
+      }),
+    ).toEqual([
       'limits.walMs: no such key; did you mean "wallMs"?',
       'providers.x.baseURl: no such key; did you mean "baseUrl"?',
       'list[0].nmae: no such key; did you mean "name"?',

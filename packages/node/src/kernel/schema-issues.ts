@@ -13,7 +13,8 @@ export type SchemaIssue = {
 
 /** `limits.wallMs`, `command[0]`; the top is `(top)`. */
 export const pathText = (path: readonly (string | number)[]): string =>
-  path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`), '') || '(top)';
+  path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`), '') ||
+  '(top)';
 
 /** What a schema found wrong, in order, with a guess for each key it does not know. */
 export const schemaIssues = (schema: z.ZodType, error: z.ZodError): SchemaIssue[] =>
@@ -23,12 +24,17 @@ export const schemaIssues = (schema: z.ZodType, error: z.ZodError): SchemaIssue[
     const known = knownKeys(schema, path);
     return issue.keys.map((key) => {
       const guess = closest(key, known);
-      return { path: [...path, key], problem: guess === null ? 'no such key' : `no such key; did you mean "${guess}"?`, unknownKey: { key, guess } };
+      return {
+        path: [...path, key],
+        problem: guess === null ? 'no such key' : `no such key; did you mean "${guess}"?`,
+        unknownKey: { key, guess },
+      };
     });
   });
 
 /** The issue as a sentence: the path, what is wrong, a full stop. */
-export const issueText = ({ path, problem }: SchemaIssue): string => `${pathText(path)}: ${problem}${problem.endsWith('?') ? '' : '.'}`;
+export const issueText = ({ path, problem }: SchemaIssue): string =>
+  `${pathText(path)}: ${problem}${problem.endsWith('?') ? '' : '.'}`;
 
 const lowerFirst = (text: string): string => text.slice(0, 1).toLowerCase() + text.slice(1);
 

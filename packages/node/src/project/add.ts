@@ -23,11 +23,20 @@ export type ProjectParts = {
 };
 
 /** Adds a repository, or answers the project that it is already. A mirror that could not be filled is taken away again. */
-export const addProject = async (parts: ProjectParts, { source: given, name }: { source: string; name?: string }): Promise<ProjectRow> => {
+export const addProject = async (
+  parts: ProjectParts,
+  { source: given, name }: { source: string; name?: string },
+): Promise<ProjectRow> => {
   const { store, git, dataDirectory, workspace } = parts;
   const source = await inspectSource(git, given);
-  if (source.kind === 'repository' && (source.location === dataDirectory || isInside(source.location, dataDirectory) || isInside(dataDirectory, source.location))) {
-    throw new OrreryError('path_refused', `${source.location} and the data directory of the node lie in each other.`, { rule: 'What the node makes and what it works on are apart.', fix: 'Move the data directory: ORRERY_DATA=<path>' });
+  if (
+    source.kind === 'repository' &&
+    (source.location === dataDirectory || isInside(source.location, dataDirectory) || isInside(dataDirectory, source.location))
+  ) {
+    throw new OrreryError('path_refused', `${source.location} and the data directory of the node lie in each other.`, {
+      rule: 'What the node makes and what it works on are apart.',
+      fix: 'Move the data directory: ORRERY_DATA=<path>',
+    });
   }
   const known = await findProject(store.read, source.location);
   if (known !== undefined) return known;
@@ -50,7 +59,10 @@ export const addProject = async (parts: ProjectParts, { source: given, name }: {
   }
 };
 
-const fillMirror = async ({ git, dataDirectory, clock }: { git: Git; dataDirectory: string; clock: Pick<Clock, 'nowMs'> }, { id, source, name }: { id: string; source: Source; name: string }): Promise<ProjectRow> => {
+const fillMirror = async (
+  { git, dataDirectory, clock }: { git: Git; dataDirectory: string; clock: Pick<Clock, 'nowMs'> },
+  { id, source, name }: { id: string; source: Source; name: string },
+): Promise<ProjectRow> => {
   const mirror = mirrorPath(dataDirectory, id);
   await makeMirror(mirror);
   const head = await refreshMirror(git, mirror, source);

@@ -44,7 +44,11 @@ const state = (): unknown => ({
 
 const refusedAndUntouched = async (apply: Apply, code: string, message: RegExp): Promise<void> => {
   const before = state();
-  await expect(node.results.apply(apply)).rejects.toMatchObject({ code, message: expect.stringMatching(message), fix: expect.stringContaining('--branch') });
+  await expect(node.results.apply(apply)).rejects.toMatchObject({
+    code,
+    message: expect.stringMatching(message),
+    fix: expect.stringContaining('--branch'),
+  });
   expect(state()).toEqual(before);
 };
 
@@ -53,7 +57,13 @@ describe('a result as a branch', () => {
     writeFiles(root, { 'README.md': 'dirty\n', 'untracked.txt': 'mine\n' });
     const apply = await work({ 'new.txt': 'new\n' });
     const before = state() as { refs: string };
-    expect(await node.results.apply({ ...apply, mode: 'branch' })).toEqual({ taskId: 'tsk_a', branch: 'orrery/tsk_a', headSha: apply.headSha, treeUpdated: false, note: 'The branch orrery/tsk_a has it now; no file was touched.' });
+    expect(await node.results.apply({ ...apply, mode: 'branch' })).toEqual({
+      taskId: 'tsk_a',
+      branch: 'orrery/tsk_a',
+      headSha: apply.headSha,
+      treeUpdated: false,
+      note: 'The branch orrery/tsk_a has it now; no file was touched.',
+    });
     expect(state()).toEqual({ ...before, refs: `${before.refs}\n${apply.headSha} commit\trefs/heads/orrery/tsk_a` });
     expect(gitIn(root, 'show', 'orrery/tsk_a:new.txt')).toBe('new');
     expect(gitIn(root, 'fsck', '--no-dangling')).toBe('');
@@ -89,7 +99,10 @@ describe('a result as a branch', () => {
     const project = await node.projects.add({ source: `file://${root}` });
     projectId = project.id;
     const apply = await work({ 'new.txt': 'new\n' });
-    await expect(node.results.apply(apply)).rejects.toMatchObject({ code: 'unsupported', fix: expect.stringMatching(/^git fetch ".*" [0-9a-f]{40}:refs\/heads\/orrery\/tsk_a$/) });
+    await expect(node.results.apply(apply)).rejects.toMatchObject({
+      code: 'unsupported',
+      fix: expect.stringMatching(/^git fetch ".*" [0-9a-f]{40}:refs\/heads\/orrery\/tsk_a$/),
+    });
   });
 });
 
@@ -98,10 +111,19 @@ describe('a result in the checked-out tree', () => {
     writeFiles(root, { 'untracked.txt': 'mine\n', 'debug.log': 'mine\n' });
     const apply = await work({ 'new.txt': 'new\n', 'src/main.txt': 'changed\n' });
     const before = state() as { status: string };
-    expect(await node.results.apply(apply)).toEqual({ taskId: 'tsk_a', branch: 'main', headSha: apply.headSha, treeUpdated: true, note: 'main was moved forward.' });
+    expect(await node.results.apply(apply)).toEqual({
+      taskId: 'tsk_a',
+      branch: 'main',
+      headSha: apply.headSha,
+      treeUpdated: true,
+      note: 'main was moved forward.',
+    });
     const after = state() as { status: string };
     expect(after.status).toBe(before.status);
-    expect({ head: gitIn(root, 'rev-parse', 'main'), files: [readFileSync(join(root, 'new.txt'), 'utf8'), readFileSync(join(root, 'src/main.txt'), 'utf8')] }).toEqual({ head: apply.headSha, files: ['new\n', 'changed\n'] });
+    expect({
+      head: gitIn(root, 'rev-parse', 'main'),
+      files: [readFileSync(join(root, 'new.txt'), 'utf8'), readFileSync(join(root, 'src/main.txt'), 'utf8')],
+    }).toEqual({ head: apply.headSha, files: ['new\n', 'changed\n'] });
     expect((await node.results.apply(apply)).note).toBe('main has it already.');
   });
 
@@ -110,8 +132,15 @@ describe('a result in the checked-out tree', () => {
     writeFiles(root, { 'README.md': '# meanwhile\n' });
     const meanwhile = commitAll(root, 'meanwhile');
     const applied = await node.results.apply(apply);
-    expect({ note: applied.note, parents: gitIn(root, 'log', '-1', '--format=%P'), status: gitIn(root, 'status', '--porcelain') }).toEqual({ note: 'It was merged into main.', parents: `${meanwhile} ${apply.headSha}`, status: '' });
-    expect([readFileSync(join(root, 'README.md'), 'utf8'), readFileSync(join(root, 'new.txt'), 'utf8')]).toEqual(['# meanwhile\n', 'new\n']);
+    expect({
+      note: applied.note,
+      parents: gitIn(root, 'log', '-1', '--format=%P'),
+      status: gitIn(root, 'status', '--porcelain'),
+    }).toEqual({ note: 'It was merged into main.', parents: `${meanwhile} ${apply.headSha}`, status: '' });
+    expect([readFileSync(join(root, 'README.md'), 'utf8'), readFileSync(join(root, 'new.txt'), 'utf8')]).toEqual([
+      '# meanwhile\n',
+      'new\n',
+    ]);
   });
 
   it('stops at a conflict and names the files', async () => {
@@ -142,7 +171,11 @@ describe('a result in the checked-out tree', () => {
     gitIn(checkout.path, 'commit', '-q', '-m', 'work');
     const { headSha } = await node.workspace.collect(checkout.id, { attempt: 1 });
     writeFiles(root, { [path]: 'mine\n' });
-    await refusedAndUntouched({ taskId: 'tsk_a', projectId, baseSha, headSha, mode: 'tree', branch: 'orrery/tsk_a' }, 'dirty_tree', /in the way of the result/);
+    await refusedAndUntouched(
+      { taskId: 'tsk_a', projectId, baseSha, headSha, mode: 'tree', branch: 'orrery/tsk_a' },
+      'dirty_tree',
+      /in the way of the result/,
+    );
     expect(readFileSync(join(root, path), 'utf8')).toBe('mine\n');
   });
 
@@ -180,7 +213,13 @@ describe('a result in the checked-out tree', () => {
 
   it('with no change says so', async () => {
     const apply = await work({});
-    expect(await node.results.apply(apply)).toEqual({ taskId: 'tsk_a', branch: null, headSha: baseSha, treeUpdated: false, note: 'The task changed nothing; there is nothing to apply.' });
+    expect(await node.results.apply(apply)).toEqual({
+      taskId: 'tsk_a',
+      branch: null,
+      headSha: baseSha,
+      treeUpdated: false,
+      note: 'The task changed nothing; there is nothing to apply.',
+    });
   });
 });
 

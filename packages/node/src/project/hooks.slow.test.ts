@@ -22,11 +22,21 @@ const read = async (sha: string) => {
 
 describe('hooks of a commit', () => {
   it('are its plain blobs, byte for byte, in their order, whatever the tree looks like now', async () => {
-    writeFiles(root, { '.orrery/hooks/validation.sh': '#!/bin/sh\r\nexit 0\n', '.orrery/hooks/before.sh': 'before\n', '.orrery/orrery.yaml': 'agent: pi\n', '.orrery/hooks/other.sh': 'not a hook\n', '.gitattributes': '* text eol=lf ident\n' });
+    writeFiles(root, {
+      '.orrery/hooks/validation.sh': '#!/bin/sh\r\nexit 0\n',
+      '.orrery/hooks/before.sh': 'before\n',
+      '.orrery/orrery.yaml': 'agent: pi\n',
+      '.orrery/hooks/other.sh': 'not a hook\n',
+      '.gitattributes': '* text eol=lf ident\n',
+    });
     const sha = commitAll(root, 'hooks');
     writeFiles(root, { '.orrery/hooks/validation.sh': 'changed\n', '.orrery/hooks/init.sh': 'not committed\n' });
     const { hooks, settings } = await read(sha);
-    expect({ names: Object.keys(hooks), before: hooks['before'], settings }).toEqual({ names: ['before', 'validation'], before: 'before\n', settings: 'agent: pi\n' });
+    expect({ names: Object.keys(hooks), before: hooks['before'], settings }).toEqual({
+      names: ['before', 'validation'],
+      before: 'before\n',
+      settings: 'agent: pi\n',
+    });
     expect(hooks['validation']).toBe(gitIn(root, 'show', `${sha}:.orrery/hooks/validation.sh`) + '\n');
     expect((await node.projects.show('plain')).hooks).toEqual(['before', 'validation']);
   });
@@ -88,15 +98,24 @@ describe('the project operations', () => {
     const second = plainRepository(join(node.folder, 'more')).root;
     const first = await handlers.projectAdd({ ...(call as object), body: { source: root } } as never);
     const other = await handlers.projectAdd({ ...(call as object), body: { source: second } } as never);
-    expect([first.name, other.name, (await handlers.projectAdd({ ...(call as object), body: { source: `${second}/src` } } as never)).id]).toEqual(['plain', 'plain-2', other.id]);
+    expect([
+      first.name,
+      other.name,
+      (await handlers.projectAdd({ ...(call as object), body: { source: `${second}/src` } } as never)).id,
+    ]).toEqual(['plain', 'plain-2', other.id]);
     const page = await handlers.projectList({ ...(call as object), query: { limit: 1 } } as never);
     const rest = await handlers.projectList({ ...(call as object), query: { limit: 1, cursor: page.nextCursor ?? '' } } as never);
     expect([...page.items, ...rest.items].map(({ id }) => id)).toEqual([first.id, other.id]);
-    await expect(handlers.projectSet({ ...(call as object), params: { id: 'plain' }, body: { name: 'plain-2' } } as never)).rejects.toMatchObject({ code: 'conflict' });
-    expect((await handlers.projectSet({ ...(call as object), params: { id: 'plain' }, body: { name: 'first' } } as never)).name).toBe('first');
+    await expect(
+      handlers.projectSet({ ...(call as object), params: { id: 'plain' }, body: { name: 'plain-2' } } as never),
+    ).rejects.toMatchObject({ code: 'conflict' });
+    expect(
+      (await handlers.projectSet({ ...(call as object), params: { id: 'plain' }, body: { name: 'first' } } as never)).name,
+    ).toBe('first');
 
     const checkout = await node.workspace.claim({ projectId: first.id, taskId: 'tsk_a', baseSha: first.headSha ?? '' });
-    const remove = (salvage: boolean) => handlers.projectRemove({ ...(call as object), params: { id: 'first' }, query: { salvage } } as never);
+    const remove = (salvage: boolean) =>
+      handlers.projectRemove({ ...(call as object), params: { id: 'first' }, query: { salvage } } as never);
     await expect(remove(false)).rejects.toMatchObject({ code: 'busy' });
     writeFiles(checkout.path, { 'new.txt': 'new\n' });
     await node.workspace.release(checkout.id, { salvage: true, reason: 'test' });
@@ -104,9 +123,20 @@ describe('the project operations', () => {
     await expect(remove(false)).rejects.toMatchObject({ code: 'unsaved_work', details: { results: 0, salvage: 1 } });
     expect(await remove(true)).toEqual({ ok: true });
     expect(gitIn(node.workspace.mirrorOf(first.id), 'show', 'refs/orrery/salvage/tsk_a/1:new.txt')).toBe('new');
-    expect(await handlers.projectRemove({ ...(call as object), params: { id: other.id }, query: { salvage: false } } as never)).toEqual({ ok: true });
-    await expect(handlers.projectShow({ ...(call as object), params: { id: other.id } } as never)).rejects.toMatchObject({ code: 'not_found' });
+    expect(
+      await handlers.projectRemove({ ...(call as object), params: { id: other.id }, query: { salvage: false } } as never),
+    ).toEqual({ ok: true });
+    await expect(handlers.projectShow({ ...(call as object), params: { id: other.id } } as never)).rejects.toMatchObject({
+      code: 'not_found',
+    });
     expect(gitIn(second, 'status', '--porcelain')).toBe('');
-    expect(node.events.map(({ body }) => body.kind)).toEqual(['project.added', 'project.added', 'project.changed', 'salvage.saved', 'project.removed', 'project.removed']);
+    expect(node.events.map(({ body }) => body.kind)).toEqual([
+      'project.added',
+      'project.added',
+      'project.changed',
+      'salvage.saved',
+      'project.removed',
+      'project.removed',
+    ]);
   });
 });

@@ -35,7 +35,12 @@ export const toProject = (row: ProjectRow, { seq, tasks }: { seq: number; tasks:
 
 /** A name for a project of that source, of the characters a name may have. */
 export const nameFor = (source: string): string => {
-  const last = source.replace(/[/:]+$/, '').replace(/\.git$/, '').split(/[/:]/).findLast((part) => part !== '') ?? '';
+  const last =
+    source
+      .replace(/[/:]+$/, '')
+      .replace(/\.git$/, '')
+      .split(/[/:]/)
+      .findLast((part) => part !== '') ?? '';
   const name = last
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -47,7 +52,10 @@ export const nameFor = (source: string): string => {
 };
 
 export const projectNotFound = (reference: string): OrreryError =>
-  new OrreryError('not_found', `There is no project ${reference.slice(0, 200)}.`, { rule: 'A project is named by its id, its name or its path.', fix: 'orrery project list' });
+  new OrreryError('not_found', `There is no project ${reference.slice(0, 200)}.`, {
+    rule: 'A project is named by its id, its name or its path.',
+    fix: 'orrery project list',
+  });
 
 /** Throws, as an expression. */
 export const raise = (error: OrreryError): never => {

@@ -13,23 +13,37 @@ import { updateProject } from './store.ts';
 export type Refreshed = SourceHead & { readonly fetched: boolean };
 
 /** Brings the mirror of a project up to its source, and its row and notes when HEAD moved. */
-export const refreshProject = async ({ git, store, dataDirectory }: { git: Git; store: Store; dataDirectory: string }, row: ProjectRow): Promise<Refreshed> => {
+export const refreshProject = async (
+  { git, store, dataDirectory }: { git: Git; store: Store; dataDirectory: string },
+  row: ProjectRow,
+): Promise<Refreshed> => {
   const mirror = mirrorPath(dataDirectory, row.id);
-  const source = row.kind === 'url' ? await inspectSource(git, row.source) : { location: row.source, protocols: ['file'] as const };
+  const source =
+    row.kind === 'url' ? await inspectSource(git, row.source) : { location: row.source, protocols: ['file'] as const };
   const head = await refreshMirror(git, mirror, source);
   if (head.sha === row.head_sha && head.branch === row.default_branch) return head;
   const { notes, hooks } = await describeHead(git, mirror, { head, source: await inspectSource(git, row.source) });
   const body: NodeBody = { kind: 'project.changed', projectId: row.id };
   await store.transaction(async (tx) => {
-    await updateProject(tx.db, row.id, { head_sha: head.sha, default_branch: head.branch, notes: JSON.stringify(notes), hooks: JSON.stringify(hooks) });
+    await updateProject(tx.db, row.id, {
+      head_sha: head.sha,
+      default_branch: head.branch,
+      notes: JSON.stringify(notes),
+      hooks: JSON.stringify(hooks),
+    });
     await tx.append([{ taskId: null, turn: null, body }]);
   });
   return head;
 };
 
 /** What is worth knowing about the source at its HEAD, and which hooks that commit has. */
-export const describeHead = async (git: Git, mirror: string, { head, source }: { head: SourceHead; source: Source }): Promise<{ notes: string[]; hooks: string[] }> => {
-  if (head.sha === null) return { notes: [...source.notes, 'it has no commit yet: tasks can start once there is one'], hooks: [] };
+export const describeHead = async (
+  git: Git,
+  mirror: string,
+  { head, source }: { head: SourceHead; source: Source },
+): Promise<{ notes: string[]; hooks: string[] }> => {
+  if (head.sha === null)
+    return { notes: [...source.notes, 'it has no commit yet: tasks can start once there is one'], hooks: [] };
   const [shape, files, dirty] = await Promise.all([
     describeCommit(git, mirror, head.sha),
     readCommittedFiles(git, mirror, { commit: head.sha, paths: hookNames.map(hookPath) }),
@@ -39,13 +53,25 @@ export const describeHead = async (git: Git, mirror: string, { head, source }: {
     ...source.notes,
     ...(head.branch === null ? ['HEAD is detached: tasks start at that commit'] : []),
     ...shape,
-    ...(dirty.length > 0 ? [`uncommitted changes (${dirty.slice(0, 3).join(', ')}${dirty.length > 3 ? ' …' : ''}) are not part of tasks`] : []),
+    ...(dirty.length > 0
+      ? [`uncommitted changes (${dirty.slice(0, 3).join(', ')}${dirty.length > 3 ? ' …' : ''}) are not part of tasks`]
+      : []),
   ];
   return { notes, hooks: hookNames.filter((name) => files.some(({ path }) => path === hookPath(name))) };
 };
 
 /** Paths of the user's tree with uncommitted changes, untracked ones too; none for a bare repository. */
 export const readUncommitted = async (git: Git, source: string): Promise<string[]> => {
-  const { stdout, code } = await git.run({ ...userCall(source), args: ['status', '--porcelain', '-z', '--no-renames', '--ignore-submodules=all'], okCodes: [0, 128] });
-  return code !== 0 ? [] : stdout.toString('utf8').split('\0').filter((line) => line !== '').map((line) => line.slice(3));
+  const { stdout, code } = await git.run({
+    ...userCall(source),
+    args: ['status', '--porcelain', '-z', '--no-renames', '--ignore-submodules=all'],
+    okCodes: [0, 128],
+  });
+  return code !== 0
+    ? []
+    : stdout
+        .toString('utf8')
+        .split('\0')
+        .filter((line) => line !== '')
+        .map((line) => line.slice(3));
 };

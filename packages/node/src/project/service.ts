@@ -18,7 +18,10 @@ export type Projects = {
   /** Adds a repository by path or URL; one that is known already is answered as it is. Rejects with `repository_unusable` and one sentence. */
   add(given: { readonly source: string; readonly name?: string }): Promise<Project>;
   show(reference: string): Promise<Project>;
-  list(query: { readonly limit: number; readonly cursor?: string }): Promise<{ items: Project[]; nextCursor: string | null; seq: number }>;
+  list(query: {
+    readonly limit: number;
+    readonly cursor?: string;
+  }): Promise<{ items: Project[]; nextCursor: string | null; seq: number }>;
   set(reference: string, change: { readonly name?: string }): Promise<Project>;
   /** Forgets a project; refused while tasks run, and with `salvage` false while results or saved work depend on it. Saved work stays in its mirror in any case. */
   remove(reference: string, options: { readonly salvage: boolean }): Promise<void>;
@@ -39,17 +42,26 @@ export type Projects = {
 export const createProjects = (parts: ProjectParts): Projects => {
   const mutex = createMutex();
   const { store, git, dataDirectory } = parts;
-  const view = async (row: ProjectRow): Promise<Project> => toProject(row, { seq: store.seq(), tasks: (await countTasks(store.read, [row.id])).get(row.id) ?? 0 });
+  const view = async (row: ProjectRow): Promise<Project> =>
+    toProject(row, { seq: store.seq(), tasks: (await countTasks(store.read, [row.id])).get(row.id) ?? 0 });
   const find = (reference: string): Promise<ProjectRow> => findRow(store.read, reference);
-  const refresh = (id: string): Promise<Refreshed> => find(id).then((row) => mutex.run(`mirror:${row.id}`, () => refreshProject(parts, row)));
+  const refresh = (id: string): Promise<Refreshed> =>
+    find(id).then((row) => mutex.run(`mirror:${row.id}`, () => refreshProject(parts, row)));
   return {
     add: (given) => mutex.run('add', async () => view(await addProject(parts, given))),
     show: async (reference) => view(await find(reference)),
     list: async ({ limit, cursor }) => {
       const rows = await listProjects(store.read, { after: cursor, limit });
-      const counts = await countTasks(store.read, rows.map(({ id }) => id));
+      const counts = await countTasks(
+        store.read,
+        rows.map(({ id }) => id),
+      );
       const seq = store.seq();
-      return { items: rows.map((row) => toProject(row, { seq, tasks: counts.get(row.id) ?? 0 })), nextCursor: rows.length === limit ? (rows.at(-1)?.id ?? null) : null, seq };
+      return {
+        items: rows.map((row) => toProject(row, { seq, tasks: counts.get(row.id) ?? 0 })),
+        nextCursor: rows.length === limit ? (rows.at(-1)?.id ?? null) : null,
+        seq,
+      };
     },
     set: async (reference, change) => {
       const row = await find(reference);
@@ -78,7 +90,12 @@ const toRef = (row: ProjectRow): ProjectRef => ({ id: row.id, name: row.name, pa
 const renameProject = async ({ store }: ProjectParts, row: ProjectRow, name: string): Promise<void> => {
   const body: NodeBody = { kind: 'project.changed', projectId: row.id };
   await store.transaction(async (tx) => {
-    const other = await tx.db.selectFrom('project').select('id').where('name', '=', name).where('removed_at', 'is', null).executeTakeFirst();
+    const other = await tx.db
+      .selectFrom('project')
+      .select('id')
+      .where('name', '=', name)
+      .where('removed_at', 'is', null)
+      .executeTakeFirst();
     if (other !== undefined) throw nameTaken(name);
     await updateProject(tx.db, row.id, { name });
     await tx.append([{ taskId: null, turn: null, body }]);
@@ -87,5 +104,11 @@ const renameProject = async ({ store }: ProjectParts, row: ProjectRow, name: str
 
 const noBase = (row: ProjectRow, base: string | null): OrreryError =>
   base === null
-    ? new OrreryError('repository_unusable', `${row.name} has no commit yet.`, { rule: 'A task starts at a commit.', fix: `git -C "${row.source}" commit --allow-empty -m "First commit"` })
-    : new OrreryError('unknown_name', `${row.name} has no commit "${base.slice(0, 200)}".`, { rule: 'A base is a branch, tag or commit of the repository.', fix: row.kind === 'url' ? undefined : `git -C "${row.source}" branch --all` });
+    ? new OrreryError('repository_unusable', `${row.name} has no commit yet.`, {
+        rule: 'A task starts at a commit.',
+        fix: `git -C "${row.source}" commit --allow-empty -m "First commit"`,
+      })
+    : new OrreryError('unknown_name', `${row.name} has no commit "${base.slice(0, 200)}".`, {
+        rule: 'A base is a branch, tag or commit of the repository.',
+        fix: row.kind === 'url' ? undefined : `git -C "${row.source}" branch --all`,
+      });

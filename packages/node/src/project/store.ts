@@ -22,9 +22,17 @@ export const findProject = async (db: Db, reference: string): Promise<ProjectRow
     .executeTakeFirst();
 
 /** Any project by id, removed ones too. */
-export const projectById = async (db: Db, id: string): Promise<ProjectRow | undefined> => db.selectFrom('project').selectAll().where('id', '=', id).executeTakeFirst();
+export const projectById = async (db: Db, id: string): Promise<ProjectRow | undefined> =>
+  db.selectFrom('project').selectAll().where('id', '=', id).executeTakeFirst();
 
-export const projectsByIds = async (db: Db, ids: readonly string[]): Promise<ProjectRow[]> => (ids.length === 0 ? [] : db.selectFrom('project').selectAll().where('id', 'in', [...ids]).execute());
+export const projectsByIds = async (db: Db, ids: readonly string[]): Promise<ProjectRow[]> =>
+  ids.length === 0
+    ? []
+    : db
+        .selectFrom('project')
+        .selectAll()
+        .where('id', 'in', [...ids])
+        .execute();
 
 /** Projects in the order in which they were added. */
 export const listProjects = async (db: Db, { after, limit }: { after?: string; limit: number }): Promise<ProjectRow[]> => {
@@ -34,7 +42,8 @@ export const listProjects = async (db: Db, { after, limit }: { after?: string; l
 };
 
 /** Names in use, to find a free one. */
-export const takenNames = async (db: Db): Promise<Set<string>> => new Set((await db.selectFrom('project').select('name').where('removed_at', 'is', null).execute()).map(({ name }) => name));
+export const takenNames = async (db: Db): Promise<Set<string>> =>
+  new Set((await db.selectFrom('project').select('name').where('removed_at', 'is', null).execute()).map(({ name }) => name));
 
 /** How many tasks each project has; the rows are the task slice's. */
 export const countTasks = async (db: Db, ids: readonly string[]): Promise<Map<string, number>> => {
@@ -49,15 +58,34 @@ export const countTasks = async (db: Db, ids: readonly string[]): Promise<Map<st
 };
 
 /** Tasks of a project that have not ended. */
-export const openTasks = async (db: Db, projectId: string): Promise<number> => (await db.selectFrom('task').select('id').where('project_id', '=', projectId).where('state', 'in', ['queued', 'waiting', 'running']).execute()).length;
+export const openTasks = async (db: Db, projectId: string): Promise<number> =>
+  (
+    await db
+      .selectFrom('task')
+      .select('id')
+      .where('project_id', '=', projectId)
+      .where('state', 'in', ['queued', 'waiting', 'running'])
+      .execute()
+  ).length;
 
 /** Results that were not applied, and saved work: what forgetting a project would lose sight of. */
 export const countUnapplied = async (db: Db, projectId: string): Promise<{ results: number; salvage: number }> => {
-  const tasks = await db.selectFrom('task').select(['result']).where('project_id', '=', projectId).where('applied_at', 'is', null).where('result', 'is not', null).execute();
-  const results = tasks.filter(({ result }) => ((JSON.parse(result ?? '{}') as { filesChanged?: number }).filesChanged ?? 0) > 0).length;
+  const tasks = await db
+    .selectFrom('task')
+    .select(['result'])
+    .where('project_id', '=', projectId)
+    .where('applied_at', 'is', null)
+    .where('result', 'is not', null)
+    .execute();
+  const results = tasks.filter(
+    ({ result }) => ((JSON.parse(result ?? '{}') as { filesChanged?: number }).filesChanged ?? 0) > 0,
+  ).length;
   const salvage = await db.selectFrom('salvage').select('id').where('project_id', '=', projectId).execute();
   return { results, salvage: salvage.length };
 };
 
 /** Paths of the projects on this machine. */
-export const listSources = async (db: Db): Promise<string[]> => (await db.selectFrom('project').select('source').where('kind', '=', 'repository').where('removed_at', 'is', null).execute()).map(({ source }) => source);
+export const listSources = async (db: Db): Promise<string[]> =>
+  (
+    await db.selectFrom('project').select('source').where('kind', '=', 'repository').where('removed_at', 'is', null).execute()
+  ).map(({ source }) => source);

@@ -22,7 +22,15 @@ export type Tables = {
   node_state: NodeStateTable;
 };
 
-export type EventTable = { seq: Generated<number>; at: number; task_key: number | null; sequence: number | null; turn: number | null; kind: string; body: string };
+export type EventTable = {
+  seq: Generated<number>;
+  at: number;
+  task_key: number | null;
+  sequence: number | null;
+  turn: number | null;
+  kind: string;
+  body: string;
+};
 export type TaskTable = {
   key: Generated<number>;
   id: string;
@@ -74,7 +82,16 @@ export type StageTable = {
   started_at: number;
   ended_at: number | null;
 };
-export type QueueEntryTable = { task_id: string; priority: number; not_before: number; lease_owner: string | null; lease_until: number | null; fence: number; enqueued_at: number; position: Generated<number> };
+export type QueueEntryTable = {
+  task_id: string;
+  priority: number;
+  not_before: number;
+  lease_owner: string | null;
+  lease_until: number | null;
+  fence: number;
+  enqueued_at: number;
+  position: Generated<number>;
+};
 export type QueueStateTable = { key: string; value: string };
 export type ProjectTable = {
   id: string;
@@ -90,7 +107,15 @@ export type ProjectTable = {
   created_at: number;
 };
 /** One open place; `spec` is the EnvironmentSpec it was opened with. */
-export type EnvironmentTable = { id: string; task_id: string; backend: string; spec: string; state: string; opened_at: number; closed_at: number | null };
+export type EnvironmentTable = {
+  id: string;
+  task_id: string;
+  backend: string;
+  spec: string;
+  state: string;
+  opened_at: number;
+  closed_at: number | null;
+};
 /** One program run: the journal that makes a restarted node find it again. `id` names the keeper's directory. */
 export type RunTable = {
   id: string;
@@ -126,10 +151,36 @@ export type CheckoutTable = {
   created_at: number;
   used_at: number;
 };
-export type SalvageTable = { id: string; project_id: string; task_id: string | null; ref: string; sha: string; reason: string; files: number; created_at: number };
-export type TokenTable = { id: string; name: string; scope: string; hash: string; created_at: number; last_used_at: number | null; expires_at: number | null };
+export type SalvageTable = {
+  id: string;
+  project_id: string;
+  task_id: string | null;
+  ref: string;
+  sha: string;
+  reason: string;
+  files: number;
+  created_at: number;
+};
+export type TokenTable = {
+  id: string;
+  name: string;
+  scope: string;
+  hash: string;
+  created_at: number;
+  last_used_at: number | null;
+  expires_at: number | null;
+};
 /** A broker token of one environment: `kind` is run (models) or egress. */
-export type RunTokenTable = { id: string; environment_id: string; task_id: string; kind: string; hash: string; grants: string; created_at: number; ended_at: number | null };
+export type RunTokenTable = {
+  id: string;
+  environment_id: string;
+  task_id: string;
+  kind: string;
+  hash: string;
+  grants: string;
+  created_at: number;
+  ended_at: number | null;
+};
 export type ModelCallTable = {
   id: Generated<number>;
   task_id: string;
@@ -145,5 +196,13 @@ export type ModelCallTable = {
   started_at: number;
   ended_at: number;
 };
-export type AuditTable = { id: Generated<number>; at: number; actor: string; action: string; subject: string; outcome: string; detail: string };
+export type AuditTable = {
+  id: Generated<number>;
+  at: number;
+  actor: string;
+  action: string;
+  subject: string;
+  outcome: string;
+  detail: string;
+};
 export type NodeStateTable = { key: string; value: string };

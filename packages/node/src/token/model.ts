@@ -24,7 +24,8 @@ export const isToken = (text: string): boolean => form.test(text);
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** Compares two hashes in a time that tells nothing about where they differ. */
-export const sameHash = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+export const sameHash = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /** The scope of a row; a row that somebody edited into another word has none. */
 export const scopeOf = (row: TokenRow): Scope | null => scopes.find((scope) => scope === row.scope) ?? null;

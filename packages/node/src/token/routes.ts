@@ -5,7 +5,12 @@ import type { Tokens } from './service.ts';
 export const tokenHandlers = (tokens: Tokens): Pick<OperationHandlers, 'tokenList' | 'tokenCreate' | 'tokenRemove'> => ({
   tokenList: async () => ({ items: [...(await tokens.list())] }),
   tokenCreate: ({ body, caller }) =>
-    tokens.create({ name: body.name, scope: body.scope, expiresAtMs: body.expiresAt === undefined ? null : Date.parse(body.expiresAt), actor: `token:${caller.name}` }),
+    tokens.create({
+      name: body.name,
+      scope: body.scope,
+      expiresAtMs: body.expiresAt === undefined ? null : Date.parse(body.expiresAt),
+      actor: `token:${caller.name}`,
+    }),
   tokenRemove: async ({ params, caller }) => {
     await tokens.remove({ id: params.id, actor: `token:${caller.name}` });
     return { ok: true };

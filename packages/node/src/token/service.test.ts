@@ -50,8 +50,20 @@ describe('tokens', () => {
   it('give one answer for everything that is not a valid token', async () => {
     const made = await tokens.create({ name: 'short', scope: 'viewer', expiresAtMs: nowMs + 10, actor: 'node' });
     nowMs += 10;
-    const wrong = [undefined, '', 'Basic abc', 'Bearer x', `Bearer orr_owner_${'0'.repeat(64)}`, `Bearer ${made.token}`, `Bearer ${made.token.replace('viewer', 'owner')}`];
-    const answers = await Promise.all(wrong.map((header) => tokens.authenticate(header).catch((thrown: { toBody(): unknown }) => JSON.stringify(thrown.toBody()))));
+    const wrong = [
+      undefined,
+      '',
+      'Basic abc',
+      'Bearer x',
+      `Bearer orr_owner_${'0'.repeat(64)}`,
+      `Bearer ${made.token}`,
+      `Bearer ${made.token.replace('viewer', 'owner')}`,
+    ];
+    const answers = await Promise.all(
+      wrong.map((header) =>
+        tokens.authenticate(header).catch((thrown: { toBody(): unknown }) => JSON.stringify(thrown.toBody())),
+      ),
+    );
     expect(new Set(answers).size).toBe(1);
     expect(answers[0]).toContain('"unauthenticated"');
   });
@@ -74,7 +86,10 @@ describe('tokens', () => {
     const one = await tokens.create({ name: 'one', scope: 'viewer', expiresAtMs: null, actor: 'node' });
     const other = await tokens.create({ name: 'other', scope: 'viewer', expiresAtMs: null, actor: 'node' });
     for (let n = 0; n < 600; n++) await tokens.authenticate(`Bearer ${one.token}`);
-    await expect(tokens.authenticate(`Bearer ${one.token}`)).rejects.toMatchObject({ code: 'rate_limited', details: { retryAfterMs: 10 } });
+    await expect(tokens.authenticate(`Bearer ${one.token}`)).rejects.toMatchObject({
+      code: 'rate_limited',
+      details: { retryAfterMs: 10 },
+    });
     await expect(tokens.authenticate(`Bearer ${other.token}`)).resolves.toEqual({ name: 'other', scope: 'viewer' });
     monotonicMs += 10;
     await expect(tokens.authenticate(`Bearer ${one.token}`)).resolves.toEqual({ name: 'one', scope: 'viewer' });
@@ -100,6 +115,8 @@ describe('tokens', () => {
   });
 
   it('are not made with a past end', async () => {
-    await expect(tokens.create({ name: 'old', scope: 'viewer', expiresAtMs: nowMs, actor: 'node' })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(tokens.create({ name: 'old', scope: 'viewer', expiresAtMs: nowMs, actor: 'node' })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
   });
 });

@@ -21,7 +21,12 @@ export type Tokens = {
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
   /** Makes a token; only its hash is kept, so the answer is the only time it is seen. */
-  create(asked: { readonly name: string; readonly scope: Scope; readonly expiresAtMs: number | null; readonly actor: string }): Promise<TokenView & { readonly token: string }>;
+  create(asked: {
+    readonly name: string;
+    readonly scope: Scope;
+    readonly expiresAtMs: number | null;
+    readonly actor: string;
+  }): Promise<TokenView & { readonly token: string }>;
   list(): Promise<readonly TokenView[]>;
   /** Revokes at once. Rejects with `not_found`, or `conflict` for the last owner token that never expires. */
   remove(asked: { readonly id: string; readonly actor: string }): Promise<void>;
@@ -29,7 +34,13 @@ export type Tokens = {
   ensureOwnerToken(file: string): Promise<boolean>;
 };
 
-export type TokenParts = { readonly store: Store; readonly clock: Clock; readonly random: Random; readonly ids: Ids; readonly log: Log };
+export type TokenParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
+};
 
 const unauthenticated = (): OrreryError =>
   new OrreryError('unauthenticated', 'The request has no valid token.', {
@@ -39,7 +50,12 @@ const unauthenticated = (): OrreryError =>
 
 export const createTokens = (parts: TokenParts): Tokens => {
   const { store, clock, ids } = parts;
-  const limiter = createRateLimiter({ burst: TOKEN_BURST_REQUESTS, perSecond: TOKEN_REQUESTS_PER_SECOND, keys: RATE_KEYS, clock });
+  const limiter = createRateLimiter({
+    burst: TOKEN_BURST_REQUESTS,
+    perSecond: TOKEN_REQUESTS_PER_SECOND,
+    keys: RATE_KEYS,
+    clock,
+  });
   const touch = createTouch(parts);
 
   const valid = async (token: string): Promise<TokenRow | null> => {
@@ -54,10 +70,22 @@ export const createTokens = (parts: TokenParts): Tokens => {
       throw new OrreryError('invalid_input', 'The token would have expired already.', { rule: 'expiresAt lies in the future.' });
     }
     const token = makeToken(scope, parts.random);
-    const row: TokenRow = { id: ids('token'), name, scope, hash: hashToken(token), created_at: clock.nowMs(), last_used_at: null, expires_at: expiresAtMs };
+    const row: TokenRow = {
+      id: ids('token'),
+      name,
+      scope,
+      hash: hashToken(token),
+      created_at: clock.nowMs(),
+      last_used_at: null,
+      expires_at: expiresAtMs,
+    };
     await store.transaction(async ({ db }) => {
       await insertToken(db, row);
-      await appendAudit(db, { actor, action: 'token.create', subject: row.id, outcome: 'done', detail: { name, scope } }, clock.nowMs());
+      await appendAudit(
+        db,
+        { actor, action: 'token.create', subject: row.id, outcome: 'done', detail: { name, scope } },
+        clock.nowMs(),
+      );
     });
     return { ...toTokenView(row), token };
   };
@@ -80,7 +108,11 @@ export const createTokens = (parts: TokenParts): Tokens => {
         if (row === null) throw new OrreryError('not_found', 'There is no such token.', { fix: 'orrery token list' });
         if (isLastOwner(row, await listTokens(db))) throw lastOwner();
         await deleteToken(db, id);
-        await appendAudit(db, { actor, action: 'token.remove', subject: id, outcome: 'done', detail: { name: row.name, scope: row.scope } }, clock.nowMs());
+        await appendAudit(
+          db,
+          { actor, action: 'token.remove', subject: id, outcome: 'done', detail: { name: row.name, scope: row.scope } },
+          clock.nowMs(),
+        );
       }),
     ensureOwnerToken: async (file) => {
       const there = await readToken(file);

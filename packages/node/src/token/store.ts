@@ -8,7 +8,8 @@ export const findTokenByHash = async (db: Kysely<Tables>, hash: string): Promise
 export const findToken = async (db: Kysely<Tables>, id: string): Promise<TokenRow | null> =>
   (await db.selectFrom('token').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 
-export const listTokens = (db: Kysely<Tables>): Promise<TokenRow[]> => db.selectFrom('token').selectAll().orderBy('created_at').orderBy('id').execute();
+export const listTokens = (db: Kysely<Tables>): Promise<TokenRow[]> =>
+  db.selectFrom('token').selectAll().orderBy('created_at').orderBy('id').execute();
 
 export const insertToken = async (db: Kysely<Tables>, row: Insertable<TokenTable>): Promise<void> => {
   await db.insertInto('token').values(row).execute();

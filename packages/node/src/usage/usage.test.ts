@@ -16,9 +16,31 @@ let store: Store;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-usage-'));
   store = await openStore({ file: join(directory, 'orrery.db'), clock: systemClock, log, startWriter: startInlineWriter });
-  const call = (task_id: string, model: string, cost_usd: number | null) => ({ task_id, environment_id: 'env', provider: 'anthropic', model, status: 200, input_tokens: 100, output_tokens: 10, cached_tokens: 5, reasoning_tokens: 1, cost_usd, started_at: 1, ended_at: 2 });
+  const call = (task_id: string, model: string, cost_usd: number | null) => ({
+    task_id,
+    environment_id: 'env',
+    provider: 'anthropic',
+    model,
+    status: 200,
+    input_tokens: 100,
+    output_tokens: 10,
+    cached_tokens: 5,
+    reasoning_tokens: 1,
+    cost_usd,
+    started_at: 1,
+    ended_at: 2,
+  });
   await store.transaction(async (tx) => {
-    await tx.db.insertInto('model_call').values([call('a', 'cheap', 0.25), call('a', 'cheap', 0.5), call('a', 'dear', 2), call('b', 'cheap', 0.125), call('b', 'strange', null)]).execute();
+    await tx.db
+      .insertInto('model_call')
+      .values([
+        call('a', 'cheap', 0.25),
+        call('a', 'cheap', 0.5),
+        call('a', 'dear', 2),
+        call('b', 'cheap', 0.125),
+        call('b', 'strange', null),
+      ])
+      .execute();
   });
 });
 afterEach(async () => {
@@ -26,7 +48,14 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-const totals = (calls: number, costUsd: number | null) => ({ calls, inputTokens: 100 * calls, outputTokens: 10 * calls, cachedTokens: 5 * calls, reasoningTokens: calls, costUsd });
+const totals = (calls: number, costUsd: number | null) => ({
+  calls,
+  inputTokens: 100 * calls,
+  outputTokens: 10 * calls,
+  cachedTokens: 5 * calls,
+  reasoningTokens: calls,
+  costUsd,
+});
 
 describe('usage', () => {
   it('sums a task, with an unknown cost as soon as one call has none', async () => {
@@ -39,7 +68,11 @@ describe('usage', () => {
   it('is shown by model, dearest first, of all or of one task', async () => {
     const { usageShow } = usageHandlers(createUsage({ store }));
     const show = (query: { task?: string }) => usageShow({ query } as Parameters<typeof usageShow>[0]);
-    const row = (model: string, calls: number, costUsd: number | null) => ({ provider: 'anthropic', model, ...totals(calls, costUsd) });
+    const row = (model: string, calls: number, costUsd: number | null) => ({
+      provider: 'anthropic',
+      model,
+      ...totals(calls, costUsd),
+    });
     expect(await show({})).toEqual({ items: [row('dear', 1, 2), row('cheap', 3, 0.875), row('strange', 1, null)] });
     expect(await show({ task: 'b' })).toEqual({ items: [row('cheap', 1, 0.125), row('strange', 1, null)] });
   });

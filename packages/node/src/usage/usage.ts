@@ -13,7 +13,15 @@ export type Usage = {
   byModel(taskId: string | null): Promise<readonly ModelUsage[]>;
 };
 
-type Summed = { calls: number; input: number | null; output: number | null; cached: number | null; reasoning: number | null; cost: number | null; unpriced: number };
+type Summed = {
+  calls: number;
+  input: number | null;
+  output: number | null;
+  cached: number | null;
+  reasoning: number | null;
+  cost: number | null;
+  unpriced: number;
+};
 
 /** Makes the sums over the reading side of a store. */
 export const createUsage = ({ store }: { readonly store: { readonly read: Kysely<Tables> } }): Usage => {
@@ -35,7 +43,12 @@ export const createUsage = ({ store }: { readonly store: { readonly read: Kysely
       return totalsOf(row);
     },
     async byModel(taskId) {
-      let query = sums().select(['provider', 'model']).groupBy(['provider', 'model']).orderBy('cost', 'desc').orderBy('provider').orderBy('model');
+      let query = sums()
+        .select(['provider', 'model'])
+        .groupBy(['provider', 'model'])
+        .orderBy('cost', 'desc')
+        .orderBy('provider')
+        .orderBy('model');
       if (taskId !== null) query = query.where('task_id', '=', taskId);
       return (await query.execute()).map((row) => ({ provider: row.provider, model: row.model, ...totalsOf(row) }));
     },

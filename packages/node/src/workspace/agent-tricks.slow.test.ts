@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, gitIn, gitTricks, plainRepository, trickWorked, writeFiles, type GitTrickName } from '@orrery/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -23,7 +33,8 @@ afterEach(() => node.close());
 const claim = (taskId = 'tsk_a'): Promise<Checkout> => node.workspace.claim({ projectId, taskId, baseSha });
 const mirror = (): string => node.workspace.mirrorOf(projectId);
 const show = (sha: string, path: string): string => gitIn(mirror(), 'show', `${sha}:${path}`);
-const names = (sha: string): string[] => gitIn(mirror(), '-c', 'core.quotePath=false', 'ls-tree', '-r', '--name-only', sha).split('\n');
+const names = (sha: string): string[] =>
+  gitIn(mirror(), '-c', 'core.quotePath=false', 'ls-tree', '-r', '--name-only', sha).split('\n');
 
 describe('a planted trick never runs as the node, and the work is collected', () => {
   it.each(Object.keys(gitTricks) as GitTrickName[])('%s', async (name) => {
@@ -57,8 +68,15 @@ describe('a planted trick never runs as the node, and the work is collected', ()
 });
 
 /** What an agent may leave, and what is still to be had: `head` whether its commits are, always its files. */
-const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => void; commits: boolean; note: RegExp | null; recovered?: boolean }> = {
-  'deletes its .git': { wreck: ({ path }) => rmSync(join(path, '.git'), { recursive: true }), commits: false, note: /its \.git is gone/ },
+const wrecks: Record<
+  string,
+  { wreck: (checkout: Checkout, folder: string) => void; commits: boolean; note: RegExp | null; recovered?: boolean }
+> = {
+  'deletes its .git': {
+    wreck: ({ path }) => rmSync(join(path, '.git'), { recursive: true }),
+    commits: false,
+    note: /its \.git is gone/,
+  },
   'makes its .git a link to another repository': {
     wreck: ({ path }, folder) => {
       rmSync(join(path, '.git'), { recursive: true });
@@ -75,7 +93,11 @@ const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => vo
     commits: false,
     note: /no longer a folder/,
   },
-  'overwrites HEAD with garbage': { wreck: ({ path }) => writeFileSync(join(path, '.git/HEAD'), 'garbage \u0000'), commits: false, note: /HEAD names no commit/ },
+  'overwrites HEAD with garbage': {
+    wreck: ({ path }) => writeFileSync(join(path, '.git/HEAD'), 'garbage \u0000'),
+    commits: false,
+    note: /HEAD names no commit/,
+  },
   'makes HEAD a FIFO': {
     wreck: ({ path }) => {
       unlinkSync(join(path, '.git/HEAD'));
@@ -84,7 +106,11 @@ const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => vo
     commits: false,
     note: /HEAD names no commit/,
   },
-  'makes HEAD name a path outside': { wreck: ({ path }) => writeFileSync(join(path, '.git/HEAD'), 'ref: refs/heads/../../../../etc/passwd\n'), commits: false, note: /HEAD names no commit/ },
+  'makes HEAD name a path outside': {
+    wreck: ({ path }) => writeFileSync(join(path, '.git/HEAD'), 'ref: refs/heads/../../../../etc/passwd\n'),
+    commits: false,
+    note: /HEAD names no commit/,
+  },
   'makes refs/heads a link': {
     wreck: ({ path }, folder) => {
       renameSync(join(path, '.git/refs/heads'), join(folder, 'heads'));
@@ -93,7 +119,11 @@ const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => vo
     commits: false,
     note: /HEAD names no commit/,
   },
-  'deletes its objects': { wreck: ({ path }) => rmSync(join(path, '.git/objects'), { recursive: true }), commits: false, note: /commits cannot be read/ },
+  'deletes its objects': {
+    wreck: ({ path }) => rmSync(join(path, '.git/objects'), { recursive: true }),
+    commits: false,
+    note: /commits cannot be read/,
+  },
   'makes its objects a link': {
     wreck: ({ path }, folder) => {
       renameSync(join(path, '.git/objects'), join(folder, 'objects'));
@@ -114,7 +144,9 @@ const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => vo
   },
   'puts another object in the place of one': {
     wreck: ({ path }) => {
-      const other = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: path, input: 'other contents\n' }).toString().trim();
+      const other = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: path, input: 'other contents\n' })
+        .toString()
+        .trim();
       const blob = gitIn(path, 'rev-parse', 'HEAD:src/main.txt');
       const file = (sha: string): string => join(path, '.git/objects', sha.slice(0, 2), sha.slice(2));
       chmodSync(file(blob), 0o600);
@@ -135,14 +167,38 @@ const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => vo
     commits: false,
     note: /commits could not be taken/,
   },
-  'writes a packed-refs of 20 MB': { wreck: ({ path }) => writeFileSync(join(path, '.git/packed-refs'), `${'a'.repeat(40)} refs/heads/x\n`.repeat(400_000)), commits: true, note: /packed-refs is no plain file of a sane size/ },
-  'flips core.bare': { wreck: ({ path }) => gitIn(path, 'config', 'core.bare', 'true'), commits: true, note: /configuration in its \.git was changed/ },
-  'sets core.worktree': { wreck: ({ path }) => gitIn(path, 'config', 'core.worktree', '/etc'), commits: true, note: /configuration in its \.git was changed/ },
+  'writes a packed-refs of 20 MB': {
+    wreck: ({ path }) => writeFileSync(join(path, '.git/packed-refs'), `${'a'.repeat(40)} refs/heads/x\n`.repeat(400_000)),
+    commits: true,
+    note: /packed-refs is no plain file of a sane size/,
+  },
+  'flips core.bare': {
+    wreck: ({ path }) => gitIn(path, 'config', 'core.bare', 'true'),
+    commits: true,
+    note: /configuration in its \.git was changed/,
+  },
+  'sets core.worktree': {
+    wreck: ({ path }) => gitIn(path, 'config', 'core.worktree', '/etc'),
+    commits: true,
+    note: /configuration in its \.git was changed/,
+  },
   'deletes its index': { wreck: ({ path }) => unlinkSync(join(path, '.git/index')), commits: true, note: null },
   'leaves a lock': { wreck: ({ path }) => writeFileSync(join(path, '.git/index.lock'), ''), commits: true, note: null },
-  'packs its refs and objects': { wreck: ({ path }) => void [gitIn(path, 'pack-refs', '--all'), gitIn(path, 'repack', '-adlq')], commits: true, note: null },
-  'detaches HEAD': { wreck: ({ path }) => gitIn(path, 'checkout', '-q', '--detach'), commits: true, note: /HEAD was left detached/ },
-  'switches to a branch of its own': { wreck: ({ path }) => gitIn(path, 'checkout', '-q', '-b', 'my/own'), commits: true, note: null },
+  'packs its refs and objects': {
+    wreck: ({ path }) => void [gitIn(path, 'pack-refs', '--all'), gitIn(path, 'repack', '-adlq')],
+    commits: true,
+    note: null,
+  },
+  'detaches HEAD': {
+    wreck: ({ path }) => gitIn(path, 'checkout', '-q', '--detach'),
+    commits: true,
+    note: /HEAD was left detached/,
+  },
+  'switches to a branch of its own': {
+    wreck: ({ path }) => gitIn(path, 'checkout', '-q', '-b', 'my/own'),
+    commits: true,
+    note: null,
+  },
   'makes HEAD symbolic twice': {
     wreck: ({ path }) => {
       gitIn(path, 'symbolic-ref', 'refs/heads/alias', 'refs/heads/orrery/tsk_a');
@@ -154,29 +210,40 @@ const wrecks: Record<string, { wreck: (checkout: Checkout, folder: string) => vo
 };
 
 describe('an agent that', () => {
-  it.each(Object.entries(wrecks))('%s loses no file, and the slot is clean for the next', async (_, { wreck, commits, note, recovered = false }) => {
-    const checkout = await claim();
-    writeFiles(checkout.path, { 'src/main.txt': 'committed\n', 'added.txt': 'added\n' });
-    const agentSha = commitAll(checkout.path, 'the agent’s commit');
-    writeFiles(checkout.path, { 'loose.txt': 'not committed\n' });
-    wreck(checkout, node.folder);
+  it.each(Object.entries(wrecks))(
+    '%s loses no file, and the slot is clean for the next',
+    async (_, { wreck, commits, note, recovered = false }) => {
+      const checkout = await claim();
+      writeFiles(checkout.path, { 'src/main.txt': 'committed\n', 'added.txt': 'added\n' });
+      const agentSha = commitAll(checkout.path, 'the agent’s commit');
+      writeFiles(checkout.path, { 'loose.txt': 'not committed\n' });
+      wreck(checkout, node.folder);
 
-    const collected = await node.workspace.collect(checkout.id, { attempt: 1 });
-    expect({ commits: collected.commits, files: collected.files.map(({ path, status }) => `${status} ${path}`), uncommitted: collected.uncommitted }).toEqual({
-      commits: commits ? 2 : 1,
-      files: ['added added.txt', 'added loose.txt', 'modified src/main.txt'],
-      uncommitted: true,
-    });
-    if (commits) expect(gitIn(mirror(), 'rev-parse', `${collected.headSha}^`)).toBe(agentSha);
-    if (note === null) expect(collected.notes).toEqual([]);
-    else expect(collected.notes.join('\n')).toMatch(note);
-    expect(gitIn(mirror(), 'fsck', '--strict', '--no-dangling')).toBe('');
+      const collected = await node.workspace.collect(checkout.id, { attempt: 1 });
+      expect({
+        commits: collected.commits,
+        files: collected.files.map(({ path, status }) => `${status} ${path}`),
+        uncommitted: collected.uncommitted,
+      }).toEqual({
+        commits: commits ? 2 : 1,
+        files: ['added added.txt', 'added loose.txt', 'modified src/main.txt'],
+        uncommitted: true,
+      });
+      if (commits) expect(gitIn(mirror(), 'rev-parse', `${collected.headSha}^`)).toBe(agentSha);
+      if (note === null) expect(collected.notes).toEqual([]);
+      else expect(collected.notes.join('\n')).toMatch(note);
+      expect(gitIn(mirror(), 'fsck', '--strict', '--no-dangling')).toBe('');
 
-    expect((await node.workspace.release(checkout.id, { salvage: recovered, reason: 'test' })).length).toBe(recovered ? 1 : 0);
-    await node.workspace.settled();
-    const next = await claim('tsk_b');
-    expect({ warm: next.warm, status: gitIn(next.path, 'status', '--porcelain', '--ignored'), log: gitIn(next.path, 'log', '--format=%H') }).toEqual({ warm: true, status: '', log: baseSha });
-  });
+      expect((await node.workspace.release(checkout.id, { salvage: recovered, reason: 'test' })).length).toBe(recovered ? 1 : 0);
+      await node.workspace.settled();
+      const next = await claim('tsk_b');
+      expect({
+        warm: next.warm,
+        status: gitIn(next.path, 'status', '--porcelain', '--ignored'),
+        log: gitIn(next.path, 'log', '--format=%H'),
+      }).toEqual({ warm: true, status: '', log: baseSha });
+    },
+  );
 
   it('leaves a rebase half done keeps both its ends', async () => {
     const checkout = await claim();
@@ -201,7 +268,10 @@ describe('an agent that', () => {
     const other = await node.projects.add({ source: secret.root });
     const blob = gitIn(secret.root, 'rev-parse', 'HEAD:secret.txt');
     const checkout = await claim();
-    writeFileSync(join(checkout.path, '.git/objects/info/alternates'), `${join(mirror(), 'objects')}\n${join(node.workspace.mirrorOf(other.id), 'objects')}\n`);
+    writeFileSync(
+      join(checkout.path, '.git/objects/info/alternates'),
+      `${join(mirror(), 'objects')}\n${join(node.workspace.mirrorOf(other.id), 'objects')}\n`,
+    );
     gitIn(checkout.path, 'update-index', '--add', '--cacheinfo', `100644,${blob},stolen.txt`);
     gitIn(checkout.path, 'commit', '-q', '-m', 'stolen');
     const collected = await node.workspace.collect(checkout.id, { attempt: 1 });
@@ -234,11 +304,22 @@ describe('an agent that', () => {
     const odd = ['new\nline.txt', 'tab\t.txt', ' leading', '-dash', 'ünï', '"quoted"', 'back\\slash', ':(glob)*', '*'];
     for (const name of odd) writeFileSync(join(checkout.path, name), 'x');
     writeFileSync(Buffer.concat([Buffer.from(`${checkout.path}/bytes-`), Buffer.from([0xff, 0xfe])]), 'x');
-    writeFiles(checkout.path, { 'forbidden/inside.txt': 'inside\n', 'unreadable.txt': 'unreadable\n', 'git~1/x': 'x', 'deep/.GIT/x': 'x', 'build/out.bin': 'ignored\n', 'debug.log': 'ignored\n' });
+    writeFiles(checkout.path, {
+      'forbidden/inside.txt': 'inside\n',
+      'unreadable.txt': 'unreadable\n',
+      'git~1/x': 'x',
+      'deep/.GIT/x': 'x',
+      'build/out.bin': 'ignored\n',
+      'debug.log': 'ignored\n',
+    });
     chmodSync(join(checkout.path, 'unreadable.txt'), 0o000);
     chmodSync(join(checkout.path, 'forbidden'), 0o000);
     chmodSync(join(checkout.path, 'README.md'), 0o4755);
-    execFileSync('mkfifo', [join(checkout.path, 'pipe'), join(checkout.path, 'src/.gitignore'), join(checkout.path, 'src/.gitattributes')]);
+    execFileSync('mkfifo', [
+      join(checkout.path, 'pipe'),
+      join(checkout.path, 'src/.gitignore'),
+      join(checkout.path, 'src/.gitattributes'),
+    ]);
     gitTricks.nestedRepository(checkout.path, join(node.folder, 'marker'));
     execFileSync('mkfifo', [join(checkout.path, 'nested/.git/FIFO')]);
 
@@ -253,9 +334,16 @@ describe('an agent that', () => {
     expect(await node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).toEqual([]);
     await node.workspace.settled();
     const [aside] = await node.workspace.aside();
-    expect(['build/out.bin', 'debug.log', 'git~1/x', 'deep/.GIT/x', 'nested/.git/HEAD'].filter((path) => !existsSync(join(aside?.path ?? '', path)))).toEqual([]);
+    expect(
+      ['build/out.bin', 'debug.log', 'git~1/x', 'deep/.GIT/x', 'nested/.git/HEAD'].filter(
+        (path) => !existsSync(join(aside?.path ?? '', path)),
+      ),
+    ).toEqual([]);
     const next = await claim('tsk_b');
-    expect({ warm: next.warm, status: gitIn(next.path, 'status', '--porcelain', '--ignored') }).toEqual({ warm: true, status: '' });
+    expect({ warm: next.warm, status: gitIn(next.path, 'status', '--porcelain', '--ignored') }).toEqual({
+      warm: true,
+      status: '',
+    });
   });
 
   it('commits files that are ignored, and links to repositories, has them in its result as committed', async () => {

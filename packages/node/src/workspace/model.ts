@@ -61,7 +61,13 @@ export type Collected = {
 export type Saved = { readonly id: string; readonly ref: string; readonly sha: string; readonly files: number };
 
 /** What a clean-up did or would do. */
-export type Reclaimed = { readonly id: string; readonly path: string; readonly kind: DirectoryKind; readonly bytes: number | null; readonly ageDays: number };
+export type Reclaimed = {
+  readonly id: string;
+  readonly path: string;
+  readonly kind: DirectoryKind;
+  readonly bytes: number | null;
+  readonly ageDays: number;
+};
 
 /** What every part of the slice works with. */
 export type WorkspaceContext = {
@@ -82,10 +88,15 @@ export type WorkspaceContext = {
 };
 
 /** Where a project's mirror lies. */
-export const mirrorPath = (dataDirectory: string, projectId: string): string => join(dataDirectory, 'mirrors', `${projectId}.git`);
+export const mirrorPath = (dataDirectory: string, projectId: string): string =>
+  join(dataDirectory, 'mirrors', `${projectId}.git`);
 
 /** The paths inside a slot. */
-export const slotPaths = (slot: string) => ({ tree: join(slot, 'tree'), nodeDir: join(slot, 'node.git'), index: join(slot, 'index') });
+export const slotPaths = (slot: string) => ({
+  tree: join(slot, 'tree'),
+  nodeDir: join(slot, 'node.git'),
+  index: join(slot, 'index'),
+});
 
 /** The branch of a task when nobody named one. */
 export const taskBranch = (taskId: string): string => `orrery/${taskId}`;

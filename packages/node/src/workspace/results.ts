@@ -13,25 +13,56 @@ import { insertSalvage } from './store.ts';
 export type Whose = { readonly projectId: string; readonly taskId: string };
 
 /** Names what was gathered as the result of an attempt. */
-export const storeResult = async (context: WorkspaceContext, view: CheckoutView, { gathered, taskId, attempt }: { gathered: Gathered; taskId: string; attempt: number }): Promise<Collected> => {
+export const storeResult = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { gathered, taskId, attempt }: { gathered: Gathered; taskId: string; attempt: number },
+): Promise<Collected> => {
   const { baseSha, finalSha, extra } = gathered;
   const resultRef = `refs/orrery/results/${refPart(taskId)}/${attempt}`;
   const kept = extra.map(({ sha }, index) => ({ ref: `refs/orrery/kept/${refPart(taskId)}/${attempt}-${index + 1}`, sha }));
   for (const { ref, sha } of kept) await setRef(context.git, view.mirror, { ref, sha });
-  const [, comparison, commits] = await Promise.all([setRef(context.git, view.mirror, { ref: resultRef, sha: finalSha }), compareTrees(context.git, view.mirror, { from: baseSha, to: finalSha }), countCommits(context.git, view.mirror, { from: baseSha, to: finalSha })]);
-  const also = extra.map((tip, index) => `${tip.ref === 'refs/stash' ? 'a stash entry' : tip.ref === 'ORIG_HEAD' ? 'where the unfinished rebase began' : tip.ref.replace('refs/heads/', 'the branch ')} is kept as ${kept[index]?.ref}`);
-  return { baseSha, headSha: finalSha, resultRef, commits, ...comparison, uncommitted: gathered.uncommitted, notes: [...gathered.notes, ...also] };
+  const [, comparison, commits] = await Promise.all([
+    setRef(context.git, view.mirror, { ref: resultRef, sha: finalSha }),
+    compareTrees(context.git, view.mirror, { from: baseSha, to: finalSha }),
+    countCommits(context.git, view.mirror, { from: baseSha, to: finalSha }),
+  ]);
+  const also = extra.map(
+    (tip, index) =>
+      `${tip.ref === 'refs/stash' ? 'a stash entry' : tip.ref === 'ORIG_HEAD' ? 'where the unfinished rebase began' : tip.ref.replace('refs/heads/', 'the branch ')} is kept as ${kept[index]?.ref}`,
+  );
+  return {
+    baseSha,
+    headSha: finalSha,
+    resultRef,
+    commits,
+    ...comparison,
+    uncommitted: gathered.uncommitted,
+    notes: [...gathered.notes, ...also],
+  };
 };
 
 /** What of a checkout no ref of the mirror names yet; empty when it may be cleaned. */
-export const unsaved = async (context: WorkspaceContext, view: CheckoutView, { gathered, taskId }: { gathered: Gathered; taskId: string }): Promise<{ final: boolean; extra: Gathered['extra']; reasons: string[] }> => {
-  const saved = await listRefs(context.git, view.mirror, ...['results', 'kept', 'salvage'].map((group) => `refs/orrery/${group}/${refPart(taskId)}/`));
+export const unsaved = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { gathered, taskId }: { gathered: Gathered; taskId: string },
+): Promise<{ final: boolean; extra: Gathered['extra']; reasons: string[] }> => {
+  const saved = await listRefs(
+    context.git,
+    view.mirror,
+    ...['results', 'kept', 'salvage'].map((group) => `refs/orrery/${group}/${refPart(taskId)}/`),
+  );
   const refs = [{ ref: 'base', sha: gathered.baseSha }, ...saved];
   const holds = async (sha: string): Promise<boolean> => {
-    for (const known of refs) if (known.sha === sha || (await isAncestor(context.git, { gitDir: view.mirror }, { older: sha, newer: known.sha }))) return true;
+    for (const known of refs)
+      if (known.sha === sha || (await isAncestor(context.git, { gitDir: view.mirror }, { older: sha, newer: known.sha })))
+        return true;
     return false;
   };
-  const final = !(gathered.uncommitted ? (await holds(gathered.headSha)) && (await holdsTree(context, view.mirror, { sha: gathered.finalSha, refs })) : await holds(gathered.headSha));
+  const final = !(gathered.uncommitted
+    ? (await holds(gathered.headSha)) && (await holdsTree(context, view.mirror, { sha: gathered.finalSha, refs }))
+    : await holds(gathered.headSha));
   const extra = [];
   for (const tip of gathered.extra) if (!(await holds(tip.sha))) extra.push(tip);
   const reasons = [
@@ -44,14 +75,24 @@ export const unsaved = async (context: WorkspaceContext, view: CheckoutView, { g
 };
 
 /** A commit for uncommitted work is made anew each time; what counts is whether a ref has the same files. */
-const holdsTree = async (context: WorkspaceContext, mirror: string, { sha, refs }: { sha: string; refs: readonly { sha: string }[] }): Promise<boolean> => {
+const holdsTree = async (
+  context: WorkspaceContext,
+  mirror: string,
+  { sha, refs }: { sha: string; refs: readonly { sha: string }[] },
+): Promise<boolean> => {
   const shas = [sha, ...refs.map((known) => known.sha)];
-  const [tree, ...known] = (await context.git.text({ gitDir: mirror, args: ['rev-parse', ...shas.map((one) => `${one}^{tree}`)] })).split('\n');
+  const [tree, ...known] = (
+    await context.git.text({ gitDir: mirror, args: ['rev-parse', ...shas.map((one) => `${one}^{tree}`)] })
+  ).split('\n');
   return known.includes(tree ?? '');
 };
 
 /** Saves a commit as salvage: the ref first, then row and event; a crash between them is settled at the next start. */
-export const saveCommit = async (context: WorkspaceContext, view: CheckoutView, { whose, sha, baseSha, reason }: { whose: Whose; sha: string; baseSha: string; reason: string }): Promise<Saved> => {
+export const saveCommit = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { whose, sha, baseSha, reason }: { whose: Whose; sha: string; baseSha: string; reason: string },
+): Promise<Saved> => {
   const prefix = `refs/orrery/salvage/${refPart(whose.taskId)}/`;
   const numbers = (await listRefs(context.git, view.mirror, prefix)).map(({ ref }) => Number(ref.slice(prefix.length)));
   const ref = `${prefix}${Math.max(0, ...numbers.filter(Number.isInteger)) + 1}`;
@@ -60,13 +101,26 @@ export const saveCommit = async (context: WorkspaceContext, view: CheckoutView, 
 };
 
 /** Writes the row and the event of a salvage ref. */
-export const recordSalvage = async (context: WorkspaceContext, view: CheckoutView, { whose, ref, sha, baseSha, reason }: { whose: Whose; ref: string; sha: string; baseSha: string | null; reason: string }): Promise<Saved> => {
+export const recordSalvage = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { whose, ref, sha, baseSha, reason }: { whose: Whose; ref: string; sha: string; baseSha: string | null; reason: string },
+): Promise<Saved> => {
   const from = baseSha ?? (await savedSince(context.git, view.mirror, { taskId: whose.taskId, sha }));
   const { files } = await compareTrees(context.git, view.mirror, { from, to: sha });
   const id = context.ids('salvage');
   const body: NodeBody = { kind: 'salvage.saved', projectId: whose.projectId, ref, taskId: whose.taskId };
   await context.store.transaction(async (tx) => {
-    await insertSalvage(tx.db, { id, project_id: whose.projectId, task_id: whose.taskId, ref, sha, reason, files: files.length, created_at: context.clock.nowMs() });
+    await insertSalvage(tx.db, {
+      id,
+      project_id: whose.projectId,
+      task_id: whose.taskId,
+      ref,
+      sha,
+      reason,
+      files: files.length,
+      created_at: context.clock.nowMs(),
+    });
     await tx.append([{ taskId: null, turn: null, body }]);
   });
   context.log.info('workspace.salvaged', { projectId: whose.projectId, taskId: whose.taskId, ref, files: files.length });
@@ -77,5 +131,11 @@ export const recordSalvage = async (context: WorkspaceContext, view: CheckoutVie
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** What saved work is shown against: the base of its task, else the commit before it. */
-export const savedSince = async (git: Git, mirror: string, { taskId, sha }: { taskId: string | null; sha: string }): Promise<string> =>
-  (taskId === null ? null : await resolveCommit(git, mirror, `refs/orrery/base/${refPart(taskId)}`)) ?? (await resolveCommit(git, mirror, `${sha}^`)) ?? emptyTree;
+export const savedSince = async (
+  git: Git,
+  mirror: string,
+  { taskId, sha }: { taskId: string | null; sha: string },
+): Promise<string> =>
+  (taskId === null ? null : await resolveCommit(git, mirror, `refs/orrery/base/${refPart(taskId)}`)) ??
+  (await resolveCommit(git, mirror, `${sha}^`)) ??
+  emptyTree;

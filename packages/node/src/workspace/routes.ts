@@ -13,12 +13,15 @@ import { findSalvage, listSalvage, projectOf, type SalvageRow } from './store.ts
 export type SalvageParts = { readonly store: Store; readonly git: Git; readonly dataDirectory: string };
 
 /** Handlers of the salvage operations. */
-export const salvageHandlers = (parts: SalvageParts): Pick<OperationHandlers, 'salvageList' | 'salvageShow' | 'salvageRestore'> => {
+export const salvageHandlers = (
+  parts: SalvageParts,
+): Pick<OperationHandlers, 'salvageList' | 'salvageShow' | 'salvageRestore'> => {
   const { store } = parts;
   return {
     salvageList: async ({ query }) => {
       const project = query.project === undefined ? undefined : await projectOf(store.read, query.project);
-      if (query.project !== undefined && project === undefined) throw new OrreryError('not_found', `There is no project ${query.project}.`, { fix: 'orrery project list' });
+      if (query.project !== undefined && project === undefined)
+        throw new OrreryError('not_found', `There is no project ${query.project}.`, { fix: 'orrery project list' });
       const rows = await listSalvage(store.read, { projectId: project?.id, before: query.cursor, limit: query.limit });
       const items = await Promise.all(rows.map((row) => toSalvage(store, row)));
       return { items, nextCursor: rows.length === query.limit ? (rows.at(-1)?.id ?? null) : null, seq: store.seq() };
@@ -26,7 +29,10 @@ export const salvageHandlers = (parts: SalvageParts): Pick<OperationHandlers, 's
     salvageShow: async ({ params }) => {
       const row = await rowOf(store, params.id);
       const mirror = mirrorPath(parts.dataDirectory, row.project_id);
-      const { files } = await compareTrees(parts.git, mirror, { from: await savedSince(parts.git, mirror, { taskId: row.task_id, sha: row.sha }), to: row.sha });
+      const { files } = await compareTrees(parts.git, mirror, {
+        from: await savedSince(parts.git, mirror, { taskId: row.task_id, sha: row.sha }),
+        to: row.sha,
+      });
       return { ...(await toSalvage(store, row)), paths: files.map(({ path }) => path) };
     },
     salvageRestore: async ({ params, body }) => {
@@ -35,7 +41,10 @@ export const salvageHandlers = (parts: SalvageParts): Pick<OperationHandlers, 's
       const mirror = mirrorPath(parts.dataDirectory, row.project_id);
       const branch = body.branch ?? row.ref.replace('refs/orrery/', 'orrery/');
       if (project?.kind !== 'repository') {
-        throw new OrreryError('unsupported', 'The project was added by a URL: there is no repository here to make a branch in.', { rule: `It is kept as ${row.ref} in ${mirror}.`, fix: `git fetch "${mirror}" ${row.ref}:refs/heads/${branch}` });
+        throw new OrreryError('unsupported', 'The project was added by a URL: there is no repository here to make a branch in.', {
+          rule: `It is kept as ${row.ref} in ${mirror}.`,
+          fix: `git fetch "${mirror}" ${row.ref}:refs/heads/${branch}`,
+        });
       }
       await publishBranch({ git: parts.git, mirror, ref: row.ref, sha: row.sha, repository: project.source }, branch);
       return { id: row.id, branch, sha: row.sha };
@@ -45,7 +54,8 @@ export const salvageHandlers = (parts: SalvageParts): Pick<OperationHandlers, 's
 
 const rowOf = async (store: Store, id: string): Promise<SalvageRow> => {
   const row = await findSalvage(store.read, id);
-  if (row === undefined) throw new OrreryError('not_found', `There is no saved work ${id.slice(0, 60)}.`, { fix: 'orrery salvage list' });
+  if (row === undefined)
+    throw new OrreryError('not_found', `There is no saved work ${id.slice(0, 60)}.`, { fix: 'orrery salvage list' });
   return row;
 };
 

@@ -16,7 +16,11 @@ export type DemoMade = {
 export const makeDemo = async (folder: string, tag: string, git: Git): Promise<DemoMade> => {
   await mkdir(dirname(folder), { recursive: true });
   await mkdir(folder).catch((thrown: unknown) => {
-    throw new OrreryError('not_empty', `${folder} exists already.`, { rule: 'The demo makes a repository of its own and touches no other.', fix: 'orrery demo --folder ANOTHER', cause: thrown });
+    throw new OrreryError('not_empty', `${folder} exists already.`, {
+      rule: 'The demo makes a repository of its own and touches no other.',
+      fix: 'orrery demo --folder ANOTHER',
+      cause: thrown,
+    });
   });
   for (const [path, content] of Object.entries(demoFiles)) {
     const file = join(folder, path);
@@ -24,13 +28,21 @@ export const makeDemo = async (folder: string, tag: string, git: Git): Promise<D
     await writeFile(file, content);
     if (path.endsWith('.sh')) await chmod(file, 0o755);
   }
-  const inFolder = (args: readonly string[]) => git.run({ args, cwd: folder, readOnly: false, identity: { name: 'Orrery demo', email: 'demo@orrery.invalid' } });
+  const inFolder = (args: readonly string[]) =>
+    git.run({ args, cwd: folder, readOnly: false, identity: { name: 'Orrery demo', email: 'demo@orrery.invalid' } });
   await inFolder(['init', '--quiet', '--initial-branch=main']);
   await inFolder(['add', '--all']);
   await inFolder(['commit', '--quiet', '--message', 'A program with a failing test']);
   return {
     source: folder,
-    task: { prompt: `Make the failing test of this repository pass. (${demoMarker} ${tag})`, model: 'scripted/demo', maxRetries: 3 },
-    realModel: ['orrery secret set anthropic        # paste the key; it stays with the node', 'orrery config path                 # add: providers: {anthropic: {apiKey: "secret:anthropic"}}'],
+    task: {
+      prompt: `Make the failing test of this repository pass. (${demoMarker} ${tag})`,
+      model: 'scripted/demo',
+      maxRetries: 3,
+    },
+    realModel: [
+      'orrery secret set anthropic        # paste the key; it stays with the node',
+      'orrery config path                 # add: providers: {anthropic: {apiKey: "secret:anthropic"}}',
+    ],
   };
 };

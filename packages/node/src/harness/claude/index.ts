@@ -52,7 +52,11 @@ const launch = (context: TurnContext): TurnLaunch => {
   };
 };
 
-const userLine = (prompt: string) => ({ type: 'user', message: { role: 'user', content: [{ type: 'text', text: prompt }] }, parent_tool_use_id: null });
+const userLine = (prompt: string) => ({
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'text', text: prompt }] },
+  parent_tool_use_id: null,
+});
 
 const shellWord = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
@@ -60,7 +64,15 @@ const shellWord = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`
 export const claudeHarness: Harness = {
   id: 'claude',
   summary: 'Claude Code of Anthropic',
-  capabilities: { process: 'per-turn', resume: true, toolGate: 'none', usage: true, systemPrompt: true, models: true, effort: true },
+  capabilities: {
+    process: 'per-turn',
+    resume: true,
+    toolGate: 'none',
+    usage: true,
+    systemPrompt: true,
+    models: true,
+    effort: true,
+  },
   provider: 'anthropic',
   defaultModel: null,
   pin: claudePin,

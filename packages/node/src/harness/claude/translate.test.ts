@@ -3,14 +3,20 @@ import { play, readRecordings } from '../contract.ts';
 import { claudeHarness } from './index.ts';
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
-const assistant = (id: string, ...content: unknown[]): string => line({ type: 'assistant', message: { id, content }, parent_tool_use_id: null });
+const assistant = (id: string, ...content: unknown[]): string =>
+  line({ type: 'assistant', message: { id, content }, parent_tool_use_id: null });
 const events = (text: string) => claudeHarness.translator({ offset: 0, state: {} }).push(new TextEncoder().encode(text)).events;
 
 describe('Claude Code', () => {
   it('tells a recorded turn with tools', () => {
     const recording = readRecordings(`${import.meta.dirname}/fixtures`).find(({ name }) => name === 'turn-with-tools');
     const { events: told, position } = play(claudeHarness, recording!);
-    const bash = expect.objectContaining({ kind: 'tool.result', tool: 'Bash', failed: true, output: expect.stringContaining('TWO') });
+    const bash = expect.objectContaining({
+      kind: 'tool.result',
+      tool: 'Bash',
+      failed: true,
+      output: expect.stringContaining('TWO'),
+    });
     expect(told.map((event) => ('row' in event ? `${event.kind} ${event.row}` : event.kind))).toMatchInlineSnapshot(`
       [
         "turn.started",
@@ -34,7 +40,11 @@ describe('Claude Code', () => {
   });
 
   it('keeps the blocks of one model response in one row, each line a revision', () => {
-    const told = events(assistant('m1', { type: 'text', text: 'one' }) + assistant('m1', { type: 'text', text: 'two' }) + assistant('m2', { type: 'text', text: 'three' }));
+    const told = events(
+      assistant('m1', { type: 'text', text: 'one' }) +
+        assistant('m1', { type: 'text', text: 'two' }) +
+        assistant('m2', { type: 'text', text: 'three' }),
+    );
     expect(told).toEqual([
       { kind: 'text', row: 'm1', text: 'one' },
       { kind: 'text', row: 'm1', text: 'one\n\ntwo' },
@@ -46,18 +56,46 @@ describe('Claude Code', () => {
     const output = 'ü'.repeat(5000);
     const told = events(
       assistant('m1', { type: 'tool_use', id: 't1', name: 'Read', input: { path: 'x'.repeat(9000) } }) +
-        line({ type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 't1', content: [{ type: 'text', text: output }, { type: 'image' }], is_error: false }] } }),
+        line({
+          type: 'user',
+          message: {
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 't1',
+                content: [{ type: 'text', text: output }, { type: 'image' }],
+                is_error: false,
+              },
+            ],
+          },
+        }),
     );
     expect(told).toEqual([
       { kind: 'tool.call', row: 't1', tool: 'Read', input: expect.stringMatching(/\[cut: 4096 of 9011 bytes shown\]$/) },
-      { kind: 'tool.result', row: 't1', tool: 'Read', output: `${'ü'.repeat(2048)}\n[cut: 4096 of 10008 bytes shown]`, outputBytes: 10_008, failed: false },
+      {
+        kind: 'tool.result',
+        row: 't1',
+        tool: 'Read',
+        output: `${'ü'.repeat(2048)}\n[cut: 4096 of 10008 bytes shown]`,
+        outputBytes: 10_008,
+        failed: false,
+      },
     ]);
   });
 
   it('knows a usage limit and its end from the rate limit event', () => {
     const translator = claudeHarness.translator({ offset: 0, state: {} });
-    const limited = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_900_000_000, rateLimitType: 'five_hour' } };
-    const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: "You've hit your 5-hour limit" };
+    const limited = {
+      type: 'rate_limit_event',
+      rate_limit_info: { status: 'rejected', resetsAt: 1_900_000_000, rateLimitType: 'five_hour' },
+    };
+    const result = {
+      type: 'result',
+      subtype: 'success',
+      is_error: true,
+      api_error_status: 429,
+      result: "You've hit your 5-hour limit",
+    };
     translator.push(new TextEncoder().encode(line(limited) + line(result)));
     expect(translator.end({ exitCode: 1, signal: null, stderrTail: '' }).outcome).toEqual({
       kind: 'turn.ended',

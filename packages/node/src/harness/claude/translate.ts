@@ -7,7 +7,16 @@ import { epochSeconds, failureOf } from '../failure.ts';
 import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
 import { reported, type Reported } from '../outcome.ts';
 import type { Dialect, Step } from '../translator.ts';
-import { assistantBlock, assistantFrame, contentText, rateLimitFrame, resultFrame, systemFrame, userBlock, userFrame } from './wire.ts';
+import {
+  assistantBlock,
+  assistantFrame,
+  contentText,
+  rateLimitFrame,
+  resultFrame,
+  systemFrame,
+  userBlock,
+  userFrame,
+} from './wire.ts';
 
 const state = z.object({
   conversation: z.string().nullable(),
@@ -27,8 +36,25 @@ type State = z.output<typeof state>;
 const REMEMBERED_TOOLS = 64;
 
 /** News that need no row of their own. */
-const QUIET_SYSTEM = new Set(['thinking_tokens', 'status', 'compact_boundary', 'hook_started', 'hook_response', 'hook_progress', 'task_started', 'task_progress', 'task_notification']);
-const QUIET_FRAMES = new Set(['stream_event', 'control_response', 'keep_alive', 'tool_progress', 'tool_use_summary', 'auth_status']);
+const QUIET_SYSTEM = new Set([
+  'thinking_tokens',
+  'status',
+  'compact_boundary',
+  'hook_started',
+  'hook_response',
+  'hook_progress',
+  'task_started',
+  'task_progress',
+  'task_notification',
+]);
+const QUIET_FRAMES = new Set([
+  'stream_event',
+  'control_response',
+  'keep_alive',
+  'tool_progress',
+  'tool_use_summary',
+  'auth_status',
+]);
 
 const drift = (now: State, name: string): Step<State> => ({ state: now, events: [], drift: name.slice(0, 80) });
 const quiet = (now: State): Step<State> => ({ state: now, events: [] });
@@ -75,7 +101,10 @@ const onSystem = (now: State, value: unknown): Step<State> => {
     return { state: { ...now, conversation }, events: [{ kind: 'turn.started', conversation, model: data.model ?? null }] };
   }
   if (data.subtype === 'api_retry') {
-    const what = data.error_status === null || data.error_status === undefined ? 'The connection to the model failed' : `The model answered ${data.error_status}`;
+    const what =
+      data.error_status === null || data.error_status === undefined
+        ? 'The connection to the model failed'
+        : `The model answered ${data.error_status}`;
     const text = `${what} (${data.error ?? 'unknown'}); attempt ${data.attempt ?? '?'} of ${data.max_retries ?? '?'} follows.`;
     return { state: now, events: [{ kind: 'notice', level: 'warning', text }] };
   }
@@ -86,7 +115,11 @@ const onAssistant = (now: State, value: unknown): Step<State> => {
   const { data } = assistantFrame.safeParse(value);
   if (data === undefined) return drift(now, 'frame assistant of another shape');
   if (data.is_api_error_message === true) return quiet({ ...now, accepted: true, apiError: apiErrorOf(data) });
-  const started: State = { ...now, accepted: true, message: data.message.id === now.message.id ? now.message : { id: data.message.id, text: '', thinking: '' } };
+  const started: State = {
+    ...now,
+    accepted: true,
+    message: data.message.id === now.message.id ? now.message : { id: data.message.id, text: '', thinking: '' },
+  };
   let step: Step<State> = quiet(started);
   for (const item of data.message.content) {
     const next = onBlock(step.state, item);
@@ -161,8 +194,13 @@ const onResult = (now: State, value: unknown): Step<State> => {
   const { usage } = data;
   const input = (usage?.input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0) + (usage?.cache_read_input_tokens ?? 0);
   const events: ConversationBody[] =
-    usage === undefined || usage === null ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: usage.output_tokens, cachedTokens: usage.cache_read_input_tokens }];
-  return { state: { ...now, settled: true, conversation: data.session_id ?? now.conversation, reported: reportedBy(now, data) }, events };
+    usage === undefined || usage === null
+      ? []
+      : [{ kind: 'usage', inputTokens: input, outputTokens: usage.output_tokens, cachedTokens: usage.cache_read_input_tokens }];
+  return {
+    state: { ...now, settled: true, conversation: data.session_id ?? now.conversation, reported: reportedBy(now, data) },
+    events,
+  };
 };
 
 const reportedBy = (now: State, frame: z.output<typeof resultFrame>): Reported => {
@@ -178,7 +216,11 @@ const failureKind = (now: State, frame: z.output<typeof resultFrame>, message: s
   const codes = now.apiError?.codes ?? [];
   const known = failureOf({ status: frame.api_error_status ?? now.apiError?.status ?? null, codes, message });
   if (known !== null) return known;
-  if (codes.includes('connection_failed') || /connection (dropped|error|refused|closed)|ECONN|ETIMEDOUT|unable to connect/i.test(message)) return 'network';
+  if (
+    codes.includes('connection_failed') ||
+    /connection (dropped|error|refused|closed)|ECONN|ETIMEDOUT|unable to connect/i.test(message)
+  )
+    return 'network';
   if (/empty or malformed response/i.test(message)) return 'protocol';
   if (/timed out|timeout/i.test(message)) return 'timeout';
   return 'program';

@@ -77,5 +77,7 @@ export const resultFrame = z.object({
 /** `rate_limit_event`: the windows of a subscription. */
 export const rateLimitFrame = z.object({
   type: z.literal('rate_limit_event'),
-  rate_limit_info: z.object({ status: z.string(), resetsAt: z.number().nullish(), rateLimitType: z.string().nullish() }).nullish(),
+  rate_limit_info: z
+    .object({ status: z.string(), resetsAt: z.number().nullish(), rateLimitType: z.string().nullish() })
+    .nullish(),
 });

@@ -48,7 +48,15 @@ const launch = (context: TurnContext): TurnLaunch => {
   const conversation = context.conversation === null ? [] : [context.conversation];
   return {
     command: program.executable,
-    args: ['exec', ...resume, '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...conversation, '-'],
+    args: [
+      'exec',
+      ...resume,
+      '--json',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      ...conversation,
+      '-',
+    ],
     // Without this variable it would look for its files below the real user's home.
     env: { CODEX_HOME: `${context.home}/.codex` },
     homeFiles: { '.codex/config.toml': configFile(context, model) },
@@ -62,7 +70,15 @@ const launch = (context: TurnContext): TurnLaunch => {
 export const codexHarness: Harness = {
   id: 'codex',
   summary: 'Codex of OpenAI',
-  capabilities: { process: 'per-turn', resume: true, toolGate: 'none', usage: false, systemPrompt: true, models: true, effort: true },
+  capabilities: {
+    process: 'per-turn',
+    resume: true,
+    toolGate: 'none',
+    usage: false,
+    systemPrompt: true,
+    models: true,
+    effort: true,
+  },
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,
   pin: codexPin,

@@ -61,7 +61,11 @@ const onThread = (now: State, value: unknown): Step<State> => {
   return events({ ...now, conversation: data.thread_id }, { kind: 'turn.started', conversation: data.thread_id, model: null });
 };
 
-const onItem = (now: State, value: Readonly<Record<string, unknown>>, type: 'item.started' | 'item.updated' | 'item.completed'): Step<State> => {
+const onItem = (
+  now: State,
+  value: Readonly<Record<string, unknown>>,
+  type: 'item.started' | 'item.updated' | 'item.completed',
+): Step<State> => {
   const { data } = itemFrame.safeParse(value);
   if (data === undefined) return drift(now, `frame ${type} of ${itemType(value['item'])}`);
   const { item } = data;
@@ -84,18 +88,29 @@ const itemType = (value: unknown): string => {
   return typeof type === 'string' ? type : 'no item';
 };
 
-const planText = (plan: Extract<Item, { type: 'todo_list' }>): string => plan.items.map(({ text, completed }) => `${completed ? '[x]' : '[ ]'} ${text}`).join('\n');
+const planText = (plan: Extract<Item, { type: 'todo_list' }>): string =>
+  plan.items.map(({ text, completed }) => `${completed ? '[x]' : '[ ]'} ${text}`).join('\n');
 
 type Call = Extract<Item, { type: 'command_execution' | 'file_change' | 'mcp_tool_call' | 'web_search' }>;
 
 const onCall = (now: State, call: Call, type: 'item.started' | 'item.updated' | 'item.completed'): Step<State> => {
   const known = now.started.includes(call.id);
   const { tool, input } = callOf(call);
-  const told: readonly ConversationBody[] = known ? [] : [{ kind: 'tool.call', row: call.id, tool, input: clip(input, INLINE_BODY_BYTES) }];
-  if (type !== 'item.completed') return events({ ...now, started: known ? now.started : [...now.started, call.id].slice(-REMEMBERED_CALLS) }, ...told);
+  const told: readonly ConversationBody[] = known
+    ? []
+    : [{ kind: 'tool.call', row: call.id, tool, input: clip(input, INLINE_BODY_BYTES) }];
+  if (type !== 'item.completed')
+    return events({ ...now, started: known ? now.started : [...now.started, call.id].slice(-REMEMBERED_CALLS) }, ...told);
   const output = outputOf(call);
   const failed = 'status' in call && call.status !== 'completed';
-  const result: ConversationBody = { kind: 'tool.result', row: call.id, tool, output: clip(output, INLINE_BODY_BYTES), outputBytes: byteLength(output), failed };
+  const result: ConversationBody = {
+    kind: 'tool.result',
+    row: call.id,
+    tool,
+    output: clip(output, INLINE_BODY_BYTES),
+    outputBytes: byteLength(output),
+    failed,
+  };
   return events({ ...now, started: now.started.filter((id) => id !== call.id) }, ...told, result);
 };
 
@@ -115,7 +130,8 @@ const callOf = (call: Call): { readonly tool: string; readonly input: string } =
 const outputOf = (call: Call): string => {
   switch (call.type) {
     case 'command_execution': {
-      const code = call.exit_code === null || call.exit_code === undefined || call.exit_code === 0 ? '' : `\n[exit code ${call.exit_code}]`;
+      const code =
+        call.exit_code === null || call.exit_code === undefined || call.exit_code === 0 ? '' : `\n[exit code ${call.exit_code}]`;
       return `${call.aggregated_output ?? ''}${code}`;
     }
     case 'file_change':

@@ -16,7 +16,12 @@ export const item = z.discriminatedUnion('type', [
     exit_code: z.int().nullish(),
     status: z.string(),
   }),
-  z.object({ type: z.literal('file_change'), id, changes: z.array(z.object({ path: z.string(), kind: z.string() })), status: z.string() }),
+  z.object({
+    type: z.literal('file_change'),
+    id,
+    changes: z.array(z.object({ path: z.string(), kind: z.string() })),
+    status: z.string(),
+  }),
   z.object({
     type: z.literal('mcp_tool_call'),
     id,

@@ -38,7 +38,10 @@ describe('the harness command', () => {
 
   it('tells whole lines as they come and the rest at the end', () => {
     const translator = start();
-    expect(translator.push(encode('one\ntwo\nthr'))).toMatchObject({ events: [{ kind: 'text', row: 'output-0', text: 'one\ntwo\n' }], offset: 8 });
+    expect(translator.push(encode('one\ntwo\nthr'))).toMatchObject({
+      events: [{ kind: 'text', row: 'output-0', text: 'one\ntwo\n' }],
+      offset: 8,
+    });
     expect(translator.push(encode('ee')).events).toEqual([]);
     expect(translator.end(end(0))).toEqual({
       events: [{ kind: 'text', row: 'output-8', text: 'three' }],
@@ -52,7 +55,9 @@ describe('the harness command', () => {
       const first = start().push(whole.subarray(0, cut));
       const second = start(first.offset, JSON.parse(JSON.stringify(first.state)));
       const told = [...first.events, ...second.push(whole.subarray(first.offset)).events, ...second.end(end(0)).events];
-      expect(told.map((event) => (event.kind === 'text' ? event.text : '')).join('')).toBe('grün\n日本語\nend without a line end');
+      expect(told.map((event) => (event.kind === 'text' ? event.text : '')).join('')).toBe(
+        'grün\n日本語\nend without a line end',
+      );
     }
   });
 
@@ -65,11 +70,17 @@ describe('the harness command', () => {
     const translator = start();
     const line = encode(`${'x'.repeat(1023)}\n`);
     for (let bytes = 0; bytes < MAX_COMMAND_TEXT_BYTES + 10 * 1024; bytes += line.length) translator.push(line);
-    expect(translator.end(end(0)).events).toEqual([{ kind: 'notice', level: 'warning', text: '10240 more bytes of output are not shown.' }]);
+    expect(translator.end(end(0)).events).toEqual([
+      { kind: 'notice', level: 'warning', text: '10240 more bytes of output are not shown.' },
+    ]);
   });
 
   it('has the exit code decide', () => {
-    expect(start().end(end(3)).outcome).toMatchObject({ outcome: 'error', failure: 'program', message: 'The command ended with exit code 3.' });
+    expect(start().end(end(3)).outcome).toMatchObject({
+      outcome: 'error',
+      failure: 'program',
+      message: 'The command ended with exit code 3.',
+    });
     expect(start().end(end(null, 'SIGKILL')).outcome).toMatchObject({ outcome: 'interrupted' });
     expect(start().end({ ...end(143), stoppedFor: 'timeout' }).outcome).toMatchObject({ outcome: 'error', failure: 'timeout' });
   });

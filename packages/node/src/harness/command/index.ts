@@ -12,14 +12,30 @@ const launch = (context: TurnContext): TurnLaunch => {
       fix: 'orrery run --harness command "the prompt" -- ./my-script.sh',
     });
   }
-  return { command, args, env: {}, homeFiles: {}, input: new TextEncoder().encode(context.prompt), closeInput: 'after-input', programPaths: [] };
+  return {
+    command,
+    args,
+    env: {},
+    homeFiles: {},
+    input: new TextEncoder().encode(context.prompt),
+    closeInput: 'after-input',
+    programPaths: [],
+  };
 };
 
 /** The adapter of a plain command. */
 export const commandHarness: Harness = {
   id: 'command',
   summary: 'A plain command without a model',
-  capabilities: { process: 'per-turn', resume: false, toolGate: 'none', usage: false, systemPrompt: false, models: false, effort: false },
+  capabilities: {
+    process: 'per-turn',
+    resume: false,
+    toolGate: 'none',
+    usage: false,
+    systemPrompt: false,
+    models: false,
+    effort: false,
+  },
   provider: null,
   defaultModel: null,
   pin: null,

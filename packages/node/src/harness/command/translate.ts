@@ -56,7 +56,12 @@ export const createCommandTranslator = (from: { readonly offset: number; readonl
 const wordOf = (exitCode: number | null) => {
   if (exitCode === 0) return { kind: 'success' } as const;
   if (exitCode === null || exitCode > 128) return null;
-  return { kind: 'failure', failure: 'program', message: `The command ended with exit code ${exitCode}.`, resetsAt: null } as const;
+  return {
+    kind: 'failure',
+    failure: 'program',
+    message: `The command ended with exit code ${exitCode}.`,
+    resetsAt: null,
+  } as const;
 };
 
 const takeable = (bytes: Uint8Array): number => {

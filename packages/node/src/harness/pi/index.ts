@@ -68,7 +68,15 @@ const launch = (context: TurnContext): TurnLaunch => {
 export const piHarness: Harness = {
   id: 'pi',
   summary: 'Pi, a small open agent that speaks to several providers',
-  capabilities: { process: 'per-turn', resume: true, toolGate: 'none', usage: true, systemPrompt: true, models: true, effort: true },
+  capabilities: {
+    process: 'per-turn',
+    resume: true,
+    toolGate: 'none',
+    usage: true,
+    systemPrompt: true,
+    models: true,
+    effort: true,
+  },
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,
   pin: piPin,

@@ -13,6 +13,8 @@ export const piPin: ProgramPin = {
       integrity: 'sha512-zX1BVEsshx7A2MRuQ6jfr3RJGWw4Wn+vLq5ZfmlvS1RskhRmByaSZVXH/zcwRrWHO7qPgs98pNCbPOEti/t0fQ==',
     },
   ],
-  executable: Object.fromEntries(everywhere.map((platform) => [platform, 'node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js'])),
+  executable: Object.fromEntries(
+    everywhere.map((platform) => [platform, 'node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js']),
+  ),
   runsOnNode: true,
 };

@@ -26,7 +26,14 @@ type State = z.output<typeof state>;
 /** Frames whose content comes again, whole, in another. */
 const QUIET = new Set([
   ...['agent_start', 'turn_start', 'turn_end', 'agent_end', 'message_start', 'message_update'],
-  ...['tool_execution_start', 'tool_execution_update', 'auto_retry_end', 'entry_appended', 'queue_update', 'thinking_level_changed'],
+  ...[
+    'tool_execution_start',
+    'tool_execution_update',
+    'auto_retry_end',
+    'entry_appended',
+    'queue_update',
+    'thinking_level_changed',
+  ],
   ...['auto_compaction_start', 'auto_compaction_end', 'compaction_start', 'compaction_end', 'session_info_changed'],
 ]);
 
@@ -37,7 +44,15 @@ const events = (now: State, ...list: readonly ConversationBody[]): Step<State> =
 export const piDialect: Dialect<State> = {
   program: 'Pi',
   schema: state,
-  initial: { conversation: null, accepted: false, responses: 0, usage: { input: 0, output: 0, cached: 0 }, failure: null, settled: false, reported: null },
+  initial: {
+    conversation: null,
+    accepted: false,
+    responses: 0,
+    usage: { input: 0, output: 0, cached: 0 },
+    failure: null,
+    settled: false,
+    reported: null,
+  },
   frame(now, value) {
     const type = String(value['type']);
     switch (type) {
@@ -81,7 +96,9 @@ const onResponse = (now: State, message: z.output<typeof assistantMessage>): Ste
   const thinking = parts.flatMap((part) => (part?.type === 'thinking' ? [part.thinking] : [])).join('\n\n');
   const text = parts.flatMap((part) => (part?.type === 'text' ? [part.text] : [])).join('\n\n');
   const calls = parts.flatMap((part): ConversationBody[] =>
-    part?.type === 'toolCall' ? [{ kind: 'tool.call', row: part.id, tool: part.name, input: clip(asText(part.arguments), INLINE_BODY_BYTES) }] : [],
+    part?.type === 'toolCall'
+      ? [{ kind: 'tool.call', row: part.id, tool: part.name, input: clip(asText(part.arguments), INLINE_BODY_BYTES) }]
+      : [],
   );
   const usage = {
     input: now.usage.input + (message.usage?.input ?? 0) + (message.usage?.cacheRead ?? 0) + (message.usage?.cacheWrite ?? 0),
@@ -133,13 +150,17 @@ const onToolEnd = (now: State, value: unknown): Step<State> => {
   });
 };
 
-const partText = (part: { readonly type: string; readonly text?: unknown }): string => (typeof part.text === 'string' ? part.text : `[${part.type}]`);
+const partText = (part: { readonly type: string; readonly text?: unknown }): string =>
+  typeof part.text === 'string' ? part.text : `[${part.type}]`;
 
 const onRetry = (now: State, value: unknown): Step<State> => {
   const { data } = retryStart.safeParse(value);
   if (data === undefined) return drift(now, 'frame auto_retry_start of another shape');
   const { message } = readApiError(data.errorMessage);
-  const text = clip(`The model call failed (${message}); attempt ${data.attempt} of ${data.maxAttempts} follows.`, INLINE_NOTICE_BYTES);
+  const text = clip(
+    `The model call failed (${message}); attempt ${data.attempt} of ${data.maxAttempts} follows.`,
+    INLINE_NOTICE_BYTES,
+  );
   return events(now, { kind: 'notice', level: 'warning', text });
 };
 
@@ -147,5 +168,8 @@ const onSettled = (now: State, value: unknown): Step<State> => {
   const aborted = settledFrame.safeParse(value).data?.aborted === true;
   const word = aborted ? ({ kind: 'stopped' } as const) : (now.failure ?? ({ kind: 'success' } as const));
   const { input, output, cached } = now.usage;
-  return events({ ...now, settled: true, reported: word }, { kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached });
+  return events(
+    { ...now, settled: true, reported: word },
+    { kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached },
+  );
 };

@@ -8,7 +8,12 @@ export const contentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.unknown() }),
 ]);
 
-const usage = z.object({ input: z.int().catch(0), output: z.int().catch(0), cacheRead: z.int().catch(0), cacheWrite: z.int().catch(0) });
+const usage = z.object({
+  input: z.int().catch(0),
+  output: z.int().catch(0),
+  cacheRead: z.int().catch(0),
+  cacheWrite: z.int().catch(0),
+});
 
 export const sessionFrame = z.object({ id: z.string() });
 

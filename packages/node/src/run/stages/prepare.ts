@@ -56,7 +56,11 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   return { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
 };
 
-type Found = { readonly base: { readonly sha: string; readonly name: string }; readonly hooks: ReadonlyMap<HookName, Uint8Array>; readonly settings: AttemptSettings };
+type Found = {
+  readonly base: { readonly sha: string; readonly name: string };
+  readonly hooks: ReadonlyMap<HookName, Uint8Array>;
+  readonly settings: AttemptSettings;
+};
 
 /** The commit to begin at (request, else the project's file, else what is checked out) with its hooks and settings. */
 const findBase = async (context: AttemptContext, projectId: string): Promise<Found> => {

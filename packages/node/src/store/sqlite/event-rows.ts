@@ -22,7 +22,15 @@ const tooLarge = (body: EventBody): OrreryError =>
   });
 
 /** The events as they were stored, from what was sent and the numbers it got. */
-export const toEvents = ({ events, numbers, nowMs }: { events: readonly NewEvent[]; numbers: readonly AppendedRow[]; nowMs: number }): OrreryEvent[] => {
+export const toEvents = ({
+  events,
+  numbers,
+  nowMs,
+}: {
+  events: readonly NewEvent[];
+  numbers: readonly AppendedRow[];
+  nowMs: number;
+}): OrreryEvent[] => {
   const at = toInstant(nowMs);
   return events.map(({ taskId, turn, body }, index) => {
     const [seq, sequence] = numbers[index]!;
@@ -45,7 +53,9 @@ const columns = 'event.seq, event.at, task.id AS taskId, event.sequence, event.t
 
 /** Reads pages of events; a page has at most `EVENT_PAGE` events whatever is asked. */
 export const createEventReader = (db: Database.Database) => {
-  const ofNode = db.prepare(`SELECT ${columns} FROM event LEFT JOIN task ON task.key = event.task_key WHERE event.seq > ? ORDER BY event.seq LIMIT ?`);
+  const ofNode = db.prepare(
+    `SELECT ${columns} FROM event LEFT JOIN task ON task.key = event.task_key WHERE event.seq > ? ORDER BY event.seq LIMIT ?`,
+  );
   const ofTask = db.prepare(
     `SELECT ${columns} FROM event JOIN task ON task.key = event.task_key WHERE task.id = ? AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
   );

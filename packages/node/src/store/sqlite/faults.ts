@@ -6,13 +6,22 @@ export type Fault = { readonly sqlite: string; readonly text: string };
 /** The fault of something thrown by the driver in the writer. */
 export const toFault = (thrown: unknown): Fault => {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : 'UNKNOWN';
+  const code =
+    typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string'
+      ? thrown.code
+      : 'UNKNOWN';
   return { sqlite: code, text };
 };
 
 // A shared-memory file that cannot grow is a full disk too: SQLite has no better word for it.
 const full = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_SHMMAP', 'ENOSPC', 'EDQUOT']);
-const damaged = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_CORRUPT_INDEX', 'SQLITE_CORRUPT_VTAB', 'SQLITE_CORRUPT_SEQUENCE']);
+const damaged = new Set([
+  'SQLITE_CORRUPT',
+  'SQLITE_NOTADB',
+  'SQLITE_CORRUPT_INDEX',
+  'SQLITE_CORRUPT_VTAB',
+  'SQLITE_CORRUPT_SEQUENCE',
+]);
 const doubled = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY']);
 
 /** Marks made by the store itself, in the place of a code of SQLite. */
@@ -57,5 +66,10 @@ export const fromFault = (fault: Fault): OrreryError => {
       cause,
     });
   }
-  return new OrreryError(code, message, { rule, fix, details: { sqlite: fault.sqlite, ...(columns === undefined ? {} : { columns }) }, cause });
+  return new OrreryError(code, message, {
+    rule,
+    fix,
+    details: { sqlite: fault.sqlite, ...(columns === undefined ? {} : { columns }) },
+    cause,
+  });
 };

@@ -30,7 +30,12 @@ export type Result =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly fault: Fault }
   | { readonly kind: 'appended'; readonly parts: readonly (readonly AppendedRow[] | Fault)[] }
-  | { readonly kind: 'rows'; readonly rows: readonly unknown[]; readonly changes: number | null; readonly insertId: number | null };
+  | {
+      readonly kind: 'rows';
+      readonly rows: readonly unknown[];
+      readonly changes: number | null;
+      readonly insertId: number | null;
+    };
 
 /** From the node. */
 export type ToWriter = { readonly id: number; readonly requests: readonly Request[] };

@@ -12,7 +12,9 @@ export const migrate = (db: Database.Database, { steps, nowMs }: { steps: readon
   const known = steps.at(-1)?.number ?? 0;
   const current = schemaVersion(db);
   if (current > known) {
-    throw Object.assign(new Error(`The database has schema ${current}; this program knows up to ${known}.`), { code: ownFaults.newer });
+    throw Object.assign(new Error(`The database has schema ${current}; this program knows up to ${known}.`), {
+      code: ownFaults.newer,
+    });
   }
   db.exec(record);
   for (const step of steps) {

@@ -34,7 +34,9 @@ const writerProgram = `
 
 /** Runs the writer until it has acknowledged `events`, then kills it with no warning. Answers what it acknowledged. */
 const writeAndKill = async ({ file, round, events }: { file: string; round: number; events: number }): Promise<string[][]> => {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', writerProgram, file, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', writerProgram, file, String(round)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const acknowledged: string[][] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     acknowledged.push(line.split(' '));
@@ -53,16 +55,23 @@ describe('a store whose process is killed', () => {
   it('has every acknowledged event, whole, with contiguous numbers, after kills at random moments', async () => {
     const file = join(directory, 'orrery.db');
     const acknowledged: string[][] = [];
-    for (let round = 0; round < 6; round++) acknowledged.push(...(await writeAndKill({ file, round, events: 200 + Math.floor(Math.random() * 1_500) })));
+    for (let round = 0; round < 6; round++)
+      acknowledged.push(...(await writeAndKill({ file, round, events: 200 + Math.floor(Math.random() * 1_500) })));
     const store = await openStore({ file, clock: systemClock, log });
     const stored = new Map<number, { taskId: string | null; sequence: number | null; text: string }>();
-    for (let after = 0, page = await store.events({ after, limit: 1_000 }); page.length > 0; page = await store.events({ after, limit: 1_000 })) {
-      for (const { seq, taskId, sequence, body } of page) stored.set(seq, { taskId, sequence, text: 'text' in body ? body.text : '' });
+    for (
+      let after = 0, page = await store.events({ after, limit: 1_000 });
+      page.length > 0;
+      page = await store.events({ after, limit: 1_000 })
+    ) {
+      for (const { seq, taskId, sequence, body } of page)
+        stored.set(seq, { taskId, sequence, text: 'text' in body ? body.text : '' });
       after = page.at(-1)!.seq;
     }
     await store.close();
     expect(acknowledged.length).toBeGreaterThan(1_200);
-    for (const [task, sequence, seq, text] of acknowledged) expect(stored.get(Number(seq))).toEqual({ taskId: task, sequence: Number(sequence), text });
+    for (const [task, sequence, seq, text] of acknowledged)
+      expect(stored.get(Number(seq))).toEqual({ taskId: task, sequence: Number(sequence), text });
     expect([...stored.keys()]).toEqual(Array.from({ length: stored.size }, (_, index) => index + 1));
     const next = new Map<string, number>();
     for (const { taskId, sequence } of stored.values()) {
@@ -94,7 +103,9 @@ describe.skipIf(!mayMount)('a store on a small disk', () => {
     const refusal: unknown[] = [];
     while (refusal.length < 3) {
       try {
-        const [event] = await store.append([{ taskId: null, turn: null, body: { kind: 'notice', level: 'info', text: 'z'.repeat(40_000) } }]);
+        const [event] = await store.append([
+          { taskId: null, turn: null, body: { kind: 'notice', level: 'info', text: 'z'.repeat(40_000) } },
+        ]);
         acknowledged = event!.seq;
       } catch (thrown) {
         refusal.push((thrown as { code: string }).code);
@@ -103,7 +114,9 @@ describe.skipIf(!mayMount)('a store on a small disk', () => {
     expect(refusal).toEqual(['disk_full', 'disk_full', 'disk_full']);
     expect((await store.events({ after: 0, limit: 1_000 })).length).toBe(acknowledged);
     await unlink(join(disk, 'ballast'));
-    expect((await store.append([{ taskId: null, turn: null, body: { kind: 'notice', level: 'info', text: 'space' } }]))[0]?.seq).toBe(acknowledged + 1);
+    expect(
+      (await store.append([{ taskId: null, turn: null, body: { kind: 'notice', level: 'info', text: 'space' } }]))[0]?.seq,
+    ).toBe(acknowledged + 1);
     await store.close();
     const again = await openStore({ file: join(disk, 'orrery.db'), clock: systemClock, log });
     expect(again.seq()).toBe(acknowledged + 1);

@@ -15,12 +15,26 @@ import { startWriter } from './writer-port.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 const clock = { ...systemClock, nowMs: () => 1_000 };
-const note = (taskId: string | null, text: string): NewEvent => ({ taskId, turn: null, body: { kind: 'notice', level: 'info', text } });
+const note = (taskId: string | null, text: string): NewEvent => ({
+  taskId,
+  turn: null,
+  body: { kind: 'notice', level: 'info', text },
+});
 
 const addTask = (tx: Tx, id: string): Promise<unknown> =>
   tx.db
     .insertInto('task')
-    .values({ id, request_id: `request of ${id}`, intent_hash: '', intent: '{}', state: 'queued', harness: 'command', backend: 'local', cancel_requested: 0, created_at: 1 })
+    .values({
+      id,
+      request_id: `request of ${id}`,
+      intent_hash: '',
+      intent: '{}',
+      state: 'queued',
+      harness: 'command',
+      backend: 'local',
+      cancel_requested: 0,
+      created_at: 1,
+    })
     .execute();
 
 const writers = [
@@ -51,9 +65,30 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
     });
     const second = await store.append([note('tsk_a', 'three')]);
     const expected: OrreryEvent[] = [
-      { seq: 1, at: '1970-01-01T00:00:01.000Z', taskId: 'tsk_a', sequence: 1, turn: null, body: { kind: 'notice', level: 'info', text: 'one' } },
-      { seq: 2, at: '1970-01-01T00:00:01.000Z', taskId: null, sequence: null, turn: null, body: { kind: 'notice', level: 'info', text: 'two' } },
-      { seq: 3, at: '1970-01-01T00:00:01.000Z', taskId: 'tsk_a', sequence: 2, turn: null, body: { kind: 'notice', level: 'info', text: 'three' } },
+      {
+        seq: 1,
+        at: '1970-01-01T00:00:01.000Z',
+        taskId: 'tsk_a',
+        sequence: 1,
+        turn: null,
+        body: { kind: 'notice', level: 'info', text: 'one' },
+      },
+      {
+        seq: 2,
+        at: '1970-01-01T00:00:01.000Z',
+        taskId: null,
+        sequence: null,
+        turn: null,
+        body: { kind: 'notice', level: 'info', text: 'two' },
+      },
+      {
+        seq: 3,
+        at: '1970-01-01T00:00:01.000Z',
+        taskId: 'tsk_a',
+        sequence: 2,
+        turn: null,
+        body: { kind: 'notice', level: 'info', text: 'three' },
+      },
     ];
     expect([...first, ...second]).toEqual(expected);
     expect(await store.events({ after: 0, limit: 10 })).toEqual(expected);
@@ -104,7 +139,10 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
     await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
         for (let count = 1; count <= 25; count++) {
-          const [event] = count % 5 === 0 ? await store.transaction((tx) => tx.append([note(`tsk_${n}`, `${count}`)])) : await store.append([note(`tsk_${n}`, `${count}`)]);
+          const [event] =
+            count % 5 === 0
+              ? await store.transaction((tx) => tx.append([note(`tsk_${n}`, `${count}`)]))
+              : await store.append([note(`tsk_${n}`, `${count}`)]);
           expect(event?.sequence).toBe(count);
         }
       }),
@@ -114,14 +152,25 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
   });
 
   it('refuses events of a task that is not there, and of a body beyond the limit, without touching others', async () => {
-    const ended = await Promise.allSettled([store.append([note('tsk_none', 'x')]), store.append([note(null, 'kept')]), store.append([note(null, 'x'.repeat(1024 * 1024))])]);
-    expect(ended.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : one.status))).toEqual(['not_found', 'fulfilled', 'input_too_large']);
+    const ended = await Promise.allSettled([
+      store.append([note('tsk_none', 'x')]),
+      store.append([note(null, 'kept')]),
+      store.append([note(null, 'x'.repeat(1024 * 1024))]),
+    ]);
+    expect(ended.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : one.status))).toEqual([
+      'not_found',
+      'fulfilled',
+      'input_too_large',
+    ]);
     expect(store.seq()).toBe(1);
   });
 
   it('says which key was doubled', async () => {
     await store.transaction((tx) => addTask(tx, 'tsk_a'));
-    await expect(store.transaction((tx) => addTask(tx, 'tsk_a'))).rejects.toMatchObject({ code: 'conflict', details: { columns: ['task.request_id'] } });
+    await expect(store.transaction((tx) => addTask(tx, 'tsk_a'))).rejects.toMatchObject({
+      code: 'conflict',
+      details: { columns: ['task.request_id'] },
+    });
   });
 
   it('refuses a transaction used after its job, and one inside another', async () => {
@@ -130,13 +179,17 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
       late = tx;
     });
     await expect(late!.append([note(null, 'late')])).rejects.toMatchObject({ code: 'internal' });
-    await expect(store.transaction((tx) => tx.db.transaction().execute(async () => 1))).rejects.toMatchObject({ code: 'internal' });
+    await expect(store.transaction((tx) => tx.db.transaction().execute(async () => 1))).rejects.toMatchObject({
+      code: 'internal',
+    });
     expect(store.seq()).toBe(0);
   });
 
   it('never changes an event and never forgets the newest', async () => {
     await store.append([note(null, 'one'), note(null, 'two')]);
-    await expect(store.transaction((tx) => tx.db.updateTable('event').set({ body: '{}' }).execute())).rejects.toMatchObject({ code: 'internal' });
+    await expect(store.transaction((tx) => tx.db.updateTable('event').set({ body: '{}' }).execute())).rejects.toMatchObject({
+      code: 'internal',
+    });
     await expect(store.transaction((tx) => tx.db.deleteFrom('event').execute())).rejects.toMatchObject({ code: 'internal' });
     await store.transaction((tx) => tx.db.deleteFrom('event').where('seq', '=', 1).execute());
     expect((await store.events({ after: 0, limit: 10 })).map(({ seq }) => seq)).toEqual([2]);
@@ -150,8 +203,14 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
     });
     await store.transaction(({ db }) => sql`PRAGMA max_page_count = ${sql.lit(pages + 1)}`.execute(db));
     const big = 'x'.repeat(20_000);
-    const refused = await Promise.allSettled([store.append([note('tsk_a', big)]), store.transaction((tx) => tx.append([note('tsk_a', big)]))]);
-    expect(refused.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'stored'))).toEqual(['disk_full', 'disk_full']);
+    const refused = await Promise.allSettled([
+      store.append([note('tsk_a', big)]),
+      store.transaction((tx) => tx.append([note('tsk_a', big)])),
+    ]);
+    expect(refused.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'stored'))).toEqual([
+      'disk_full',
+      'disk_full',
+    ]);
     expect({ seq: store.seq(), stored: await store.events({ after: 0, limit: 5 }) }).toEqual({ seq: 0, stored: [] });
     await store.transaction(({ db }) => sql`PRAGMA max_page_count = 100000`.execute(db));
     expect((await store.append([note('tsk_a', big)]))[0]).toMatchObject({ seq: 1, sequence: 1 });
@@ -192,7 +251,12 @@ describe.each(writers)('the store $name', ({ startWriter: start }) => {
       named.set(table!, [...body.matchAll(/(\w+)\??:/g)].map((match) => match[1]!).toSorted());
     }
     const db = new Database(file, { readonly: true });
-    const made = new Map([...named.keys()].map((table) => [table, (db.pragma(`table_info("${table}")`) as { name: string }[]).map(({ name }) => name).toSorted()]));
+    const made = new Map(
+      [...named.keys()].map((table) => [
+        table,
+        (db.pragma(`table_info("${table}")`) as { name: string }[]).map(({ name }) => name).toSorted(),
+      ]),
+    );
     db.close();
     expect(named.size).toBeGreaterThan(10);
     expect(Object.fromEntries(made)).toEqual(Object.fromEntries(named));
@@ -208,7 +272,13 @@ describe('a store whose writer died', () => {
       return { ...writer, lost: Promise.resolve(gone), send: () => Promise.reject(gone) };
     };
     const directory = await mkdtemp(join(tmpdir(), 'orrery-store-'));
-    const store = await openStore({ file: join(directory, 'orrery.db'), clock, log, startWriter: dying, onLost: (error) => lost.resolve(error.message) });
+    const store = await openStore({
+      file: join(directory, 'orrery.db'),
+      clock,
+      log,
+      startWriter: dying,
+      onLost: (error) => lost.resolve(error.message),
+    });
     expect(await lost.promise).toBe('The writer of the store ended.');
     const refused = await Promise.allSettled([store.append([note(null, 'x')]), store.transaction(async () => 1)]);
     expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -61,7 +61,13 @@ const faultsNamed = <T>(query: () => T): T => {
  * `schema_newer`, `store_damaged`, `busy` or `disk_full`. A full disk later refuses what it cannot store with `disk_full`
  * and the store goes on when there is space again.
  */
-export const openStore = async ({ file, clock, log, onLost, startWriter: start = startWriter }: StoreSettings): Promise<Store> => {
+export const openStore = async ({
+  file,
+  clock,
+  log,
+  onLost,
+  startWriter: start = startWriter,
+}: StoreSettings): Promise<Store> => {
   await (await open(file, 'a', 0o600)).close();
   const writer = await start({ file, busyMs: STORE_BUSY_MS, nowMs: clock.nowMs() });
   const reading = openReading({ file, busyMs: STORE_BUSY_MS });

@@ -1,5 +1,14 @@
 import { OrreryError } from '@orrery/protocol/errors';
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely';
+import {
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+} from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Result, SqlValue } from './messages.ts';
 
@@ -8,7 +17,9 @@ export type RunSql = (sql: string, parameters: readonly SqlValue[]) => Promise<E
 
 const refuse = (): Promise<never> =>
   Promise.reject(
-    new OrreryError('internal', 'A transaction was begun inside a transaction.', { rule: 'The use case that starts a transaction opens it and passes it down.' }),
+    new OrreryError('internal', 'A transaction was begun inside a transaction.', {
+      rule: 'The use case that starts a transaction opens it and passes it down.',
+    }),
   );
 
 /** A query builder whose statements run on the writer, inside the job that it was made for. */

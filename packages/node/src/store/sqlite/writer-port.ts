@@ -16,7 +16,11 @@ export type WriterPort = {
 };
 
 const gone = (cause: unknown): OrreryError =>
-  new OrreryError('internal', 'The writer of the store ended.', { rule: 'A node without its store stops.', fix: 'Start the node again.', cause });
+  new OrreryError('internal', 'The writer of the store ended.', {
+    rule: 'A node without its store stops.',
+    fix: 'Start the node again.',
+    cause,
+  });
 
 // Sources run as they are; packed, the same file is JavaScript beside this one.
 const writerFile = (): URL => new URL(import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js', import.meta.url);
