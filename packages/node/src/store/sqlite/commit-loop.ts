@@ -8,6 +8,7 @@ import { toAppendRows, toEvents } from './event-rows.ts';
 import { fromFault } from './faults.ts';
 import { checked, runJob } from './job.ts';
 import type { AppendRow, Request, Result } from './messages.ts';
+import { createWriterPipe } from './writer-pipe.ts';
 import type { WriterPort } from './writer-port.ts';
 
 /** Works that share one commit at most: the first of them waits for the last, and larger groups gain nothing (the disk writes by the byte). */
@@ -127,13 +128,13 @@ const appendRequest = (works: readonly Append[]): Request => ({ kind: 'append', 
 
 /** The common case, one message: begin, every event, commit. */
 const commitAppends = async (works: readonly Append[], { writer }: CommitLoopParts): Promise<readonly Outcome[]> => {
-  const [begun, appended, committed] = await writer.send([{ kind: 'begin' }, appendRequest(works), { kind: 'commit' }]);
-  checked(begun);
+  const [, appended, committed] = await writer.send([{ kind: 'begin' }, appendRequest(works), { kind: 'commit' }]);
+  if (appended === undefined || committed === undefined) throw new OrreryError('internal', 'The writer gave too few answers.');
   checked(committed);
   return appendOutcomes(works, appended);
 };
 
-const appendOutcomes = (works: readonly Append[], result: Result | undefined): Outcome[] => {
+const appendOutcomes = (works: readonly Append[], result: Result): Outcome[] => {
   const answer = checked(result);
   if (answer.kind !== 'appended') throw new OrreryError('internal', 'The writer gave the wrong answer.');
   return works.map((work, index) => {
@@ -147,18 +148,19 @@ const appendOutcomes = (works: readonly Append[], result: Result | undefined): O
 
 /** Jobs one after the other, appends between them in their place; then one commit. */
 const commitMixed = async (group: readonly Work[], { writer, clock }: CommitLoopParts): Promise<readonly Outcome[]> => {
-  checked((await writer.send([{ kind: 'begin' }]))[0]);
+  const pipe = createWriterPipe(writer);
+  pipe.later({ kind: 'begin' });
   const outcomes: Outcome[] = [];
   for (const run of runsOf(group)) {
     if (run.kind === 'appends') {
-      const [result] = await writer.send([appendRequest(run.works)]);
-      outcomes.push(...(result?.kind === 'failed' ? run.works.map((work) => ({ work, error: fromFault(result.fault) })) : appendOutcomes(run.works, result)));
+      const result = await pipe.send(appendRequest(run.works));
+      outcomes.push(...(result.kind === 'failed' ? run.works.map((work) => ({ work, error: fromFault(result.fault) })) : appendOutcomes(run.works, result)));
       continue;
     }
-    const end = await runJob(run.work.run, { writer, clock });
+    const end = await runJob(run.work.run, { pipe, clock });
     outcomes.push(end.ok ? { work: run.work, value: end.value, events: end.events } : { work: run.work, error: end.error });
   }
-  checked((await writer.send([{ kind: 'commit' }]))[0]);
+  checked(await pipe.send({ kind: 'commit' }));
   return outcomes;
 };
 

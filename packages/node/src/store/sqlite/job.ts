@@ -6,9 +6,9 @@ import { STORE_TRANSACTION_MS } from '../../kernel/limits.ts';
 import type { Tx } from '../store.ts';
 import { toAppendRows, toEvents } from './event-rows.ts';
 import { fromFault } from './faults.ts';
-import type { Result } from './messages.ts';
+import type { Request, Result } from './messages.ts';
 import { remoteKysely } from './remote-dialect.ts';
-import type { WriterPort } from './writer-port.ts';
+import type { WriterPipe } from './writer-pipe.ts';
 
 /** How a job ended before its group is committed. */
 export type JobEnd = { readonly ok: true; readonly value: unknown; readonly events: readonly OrreryEvent[] } | { readonly ok: false; readonly error: unknown };
@@ -16,19 +16,18 @@ export type JobEnd = { readonly ok: true; readonly value: unknown; readonly even
 const closedError = (): OrreryError => new OrreryError('internal', 'A transaction was used after its job had ended.');
 
 /** Throws the error of a failed result; answers any other. */
-export const checked = (result: Result | undefined): Exclude<Result, { kind: 'failed' }> => {
-  if (result === undefined) throw new OrreryError('internal', 'The writer gave no answer.');
+export const checked = (result: Result): Exclude<Result, { kind: 'failed' }> => {
   if (result.kind === 'failed') throw fromFault(result.fault);
   return result;
 };
 
 /** Makes the transaction of one job: what it wrote, and the way to close it to stragglers. */
-const openTx = (writer: WriterPort, clock: Clock) => {
+const openTx = (pipe: WriterPipe, clock: Clock) => {
   const appended: OrreryEvent[] = [];
   let open = true;
-  const one = async (request: Parameters<WriterPort['send']>[0][number]): Promise<Exclude<Result, { kind: 'failed' }>> => {
+  const one = async (request: Request): Promise<Exclude<Result, { kind: 'failed' }>> => {
     if (!open) throw closedError();
-    return checked((await writer.send([request]))[0]);
+    return checked(await pipe.send(request));
   };
   const tx: Tx = {
     db: remoteKysely(async (sql, parameters) => {
@@ -58,19 +57,18 @@ const openTx = (writer: WriterPort, clock: Clock) => {
 
 // The machine's own clock ends a job that hangs, whatever clock the instants come from: the writer is shared by all.
 
-/** Runs one job in its savepoint of the group that is open. Never rejects for what the job did; a lost writer rejects. */
-export const runJob = async (job: (tx: Tx) => Promise<unknown>, { writer, clock }: { writer: WriterPort; clock: Clock }): Promise<JobEnd> => {
-  const { tx, appended, close } = openTx(writer, clock);
-  const [begun] = await writer.send([{ kind: 'savepoint' }]);
-  if (begun?.kind === 'failed') return { ok: false, error: fromFault(begun.fault) };
+/** Runs one job in its savepoint of the group that is open. Never rejects: what the job did wrong is in the answer. */
+export const runJob = async (job: (tx: Tx) => Promise<unknown>, { pipe, clock }: { pipe: WriterPipe; clock: Clock }): Promise<JobEnd> => {
+  const { tx, appended, close } = openTx(pipe, clock);
+  pipe.later({ kind: 'savepoint' });
   try {
     const value = await withDeadline({ name: 'store transaction', ms: STORE_TRANSACTION_MS }, systemClock, () => job(tx));
-    close();
-    checked((await writer.send([{ kind: 'release' }]))[0]);
+    pipe.later({ kind: 'release' });
     return { ok: true, value, events: appended };
   } catch (error) {
-    close();
-    await writer.send([{ kind: 'rollbackTo' }]);
+    pipe.later({ kind: 'rollbackTo' });
     return { ok: false, error };
+  } finally {
+    close();
   }
 };
