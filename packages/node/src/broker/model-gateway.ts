@@ -120,7 +120,7 @@ const createCall = (parts: GatewayParts, { exchange, identity, abort }: CallPart
   };
 
   const prepare = async (): Promise<Ready | null> => {
-    const provider = parts.providers().find(exchange.provider);
+    const provider = parts.providers().find(grants.upstream ?? exchange.provider);
     if (provider === null) return deny('path', `There is no provider of that name. Known: ${parts.providers().ids().join(', ')}.`, 'unknown provider');
     const endpoint = endpointOf(exchange.request.method ?? '', exchange.path);
     if (endpoint === null) return deny('path', 'Only model calls pass the model gateway.', 'not a model call');

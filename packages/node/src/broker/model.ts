@@ -10,6 +10,8 @@ export type Grants = {
   readonly budgetUsd: number | null;
   /** Hosts behind the egress proxy: `host`, `*.host`, each with `:port` or without (then 80 and 443). */
   readonly egress: readonly string[];
+  /** Provider that answers every model call in place of the one the program names; absent or null: as named. */
+  readonly upstream?: string | null;
 };
 
 export type TokenKind = 'run' | 'egress';

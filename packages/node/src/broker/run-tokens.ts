@@ -13,7 +13,7 @@ import type { Grants, TokenIdentity, TokenKind } from './model.ts';
 const TOKEN_BYTES = 32;
 const PREFIX: Readonly<Record<TokenKind, string>> = { run: 'orr_', egress: 'ore_' };
 
-const grantsSchema = z.object({ models: z.array(z.string()).nullable(), budgetUsd: z.number().nullable(), egress: z.array(z.string()) });
+const grantsSchema = z.object({ models: z.array(z.string()).nullable(), budgetUsd: z.number().nullable(), egress: z.array(z.string()), upstream: z.string().nullable().default(null) });
 
 /** What is known of a token that was shown. */
 export type FoundToken = { readonly state: 'live'; readonly identity: TokenIdentity } | { readonly state: 'ended'; readonly identity: TokenIdentity } | { readonly state: 'unknown' };
@@ -45,8 +45,8 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
   };
 
   return {
-    async mint({ environmentId, taskId, models, budgetUsd, egress }) {
-      const grants = JSON.stringify({ models, budgetUsd, egress });
+    async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null }) {
+      const grants = JSON.stringify({ models, budgetUsd, egress, upstream });
       const make = (kind: TokenKind): string => PREFIX[kind] + Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
       const tokens = { run: make('run'), egress: make('egress') };
       await store.transaction(async (tx) => {
