@@ -48,7 +48,7 @@ const checkUrl = (text: string): string => {
     });
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const loopback = host === 'localhost' || host === '::1' || /^127\./.test(host);
+  const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
   if (url.protocol === 'http:' && !loopback) {
     throw new OrreryError('invalid_input', 'The node is on another machine and the URL is not https.', {
       rule: 'A token is sent in the clear to this machine only.',

@@ -1,4 +1,4 @@
-import { operations, streamPaths, OrreryError } from '@orrery/protocol';
+import { operations, streamPaths, type OrreryError } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
 import { json, read, refusal, useServers } from '../test/use-servers.ts';
 import { createClient as createBrowserClient } from './browser.ts';

@@ -52,8 +52,8 @@ export const streamRoutes = { node: '/events', task: '/tasks/:id/events' } as co
 
 /** Puts parameters into a path and a query behind it; absent values are left out. */
 export const urlOf = (origin: string, path: string, given: { readonly params?: object; readonly query?: object }): string => {
-  const params: Record<string, unknown> = { ...given.params };
-  const filled = path.replace(/:([a-z]+)/gi, (_, name: string) => encodeURIComponent(String(params[name] ?? '')));
+  const params = new Map(Object.entries(given.params ?? {}).map(([name, value]) => [name, String(value)] as const));
+  const filled = path.replace(/:([a-z]+)/gi, (_, name: string) => encodeURIComponent(params.get(name) ?? ''));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given.query ?? {}))
     if (value !== undefined && value !== null) query.append(name, String(value));

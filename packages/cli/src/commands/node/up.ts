@@ -11,7 +11,12 @@ export const up: Command = async (context) => {
   const { input, world, paths, nodeArguments } = context;
   const listen = input.text('listen');
   const detach = input.flag('detach');
-  const args = [...nodeArguments, ...(listen === null ? [] : ['--listen', listen]), ...(detach ? ['--detach'] : [])];
+  const args = [
+    ...nodeArguments,
+    ...(listen === null ? [] : ['--listen', listen]),
+    ...(input.flag('insecure-bind') ? ['--insecure-bind'] : []),
+    ...(detach ? ['--detach'] : []),
+  ];
   context.note('  Starting the node.');
   const { url, node } = await world.processes.startNode({ args, logFile: detach ? paths.upLog : null });
   if (detach) {
@@ -34,8 +39,13 @@ const foreground = async (context: CommandContext, { url, node }: Started): Prom
     json: { ready: true, url },
   });
   const quiet = new AbortController();
+  let asked = 0;
   const release = world.onStop(() => {
-    context.note('  Stopping; agents that run go on in their keepers.');
+    context.note(
+      asked++ === 0
+        ? '  Stopping when the running tasks are over; Ctrl-C again stops at once, and agents go on in their keepers.'
+        : '  Stopping at once.',
+    );
     node.stop();
   });
   const shown = context.connect().then((connection) => showEvents(context, connection, quiet.signal));

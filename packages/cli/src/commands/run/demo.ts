@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { TaskCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { newRequestId } from '../../receipts.ts';
@@ -27,7 +28,7 @@ export const demo: Command = async (context) => {
   const connection = await context.connectOrStart();
   const folder = input.text('folder');
   const line = await world.processes.callNode({
-    args: ['demo', ...context.nodeArguments, ...(folder === null ? [] : ['--folder', folder])],
+    args: ['demo', ...context.nodeArguments, ...(folder === null ? [] : ['--folder', resolve(world.cwd, folder)])],
   });
   const made = line['result'];
   if (!isMade(made))

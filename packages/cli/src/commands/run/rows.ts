@@ -69,7 +69,7 @@ export const runCommands: readonly CommandSpec[] = [
         name: 'folder',
         kind: 'text',
         value: 'FOLDER',
-        summary: 'where to make the repository (default: below the data directory)',
+        summary: 'new folder for the repository (default: one in the temporary folder)',
         completes: 'folder',
       },
       {
