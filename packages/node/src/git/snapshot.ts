@@ -1,7 +1,7 @@
 import { chmodSync, unlinkSync } from 'node:fs';
 import { copyFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { absoluteBytes, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
+import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
 import { OrreryError } from '@orrery/protocol/errors';
 import { GIT_WRITE_MS } from '../kernel/limits.ts';
 import type { Git, GitCall } from './run.ts';
@@ -42,6 +42,7 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   const { git, tree } = view;
   const entries = await readEntries(tree);
   const temporary = `${view.index}.snapshot`;
+  await unlockIndex(temporary);
   await copyFile(view.index, temporary);
   const call = { ...viewCall({ ...view, index: temporary }), timeoutMs: GIT_WRITE_MS };
   // Against HEAD and not the base: files that are ignored but committed, and changed submodule links, are then tracked.
@@ -58,6 +59,12 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   await unlink(temporary);
   return { tree: sha, notes: describeLeftOut(entries, unsavable) };
 };
+
+/** Takes away the lock that a command left when it was ended: nothing else works on the node's index of a checkout. */
+export const unlockIndex = (index: string): Promise<void> =>
+  unlink(`${index}.lock`).catch((thrown: unknown) => {
+    if (!isErrno(thrown, 'ENOENT')) throw thrown;
+  });
 
 const splitPaths = ({ stdout }: { stdout: Buffer }): BytePath[] => stdout.toString('latin1').split('\0').filter((path) => path !== '');
 const joinPaths = (paths: readonly BytePath[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');

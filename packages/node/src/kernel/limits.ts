@@ -122,5 +122,9 @@ export const CHECKOUT_ENTRIES = 5_000_000;
 export const WARM_SLOTS = 4;
 /** Days that ignored files of a released checkout are kept before retention takes them. */
 export const ASIDE_DAYS = 7;
+/** Saved states looked at by one retention sweep; the next sweep goes on. */
+export const SALVAGE_PER_SWEEP = 10_000;
+/** A lock in a mirror older than this belongs to no Git command: the longest, a fetch, has ended by then. */
+export const STALE_LOCK_MS = 60 * 60_000;
 /** Entries deleted before other work gets a turn. */
 export const REMOVE_BATCH = 200;

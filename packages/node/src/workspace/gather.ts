@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { makeTemporary } from '../files/own.ts';
+import { lookAt } from '../files/tree-walk.ts';
 import { readAgentGit, type AgentGit, type Tip } from '../git/agent-git.ts';
 import { gitDirConfig } from '../git/git-dir.ts';
 import { isAncestor } from '../git/publish.ts';
@@ -26,6 +27,9 @@ export type Gathered = {
  * can make the node run anything. What a broken `.git` no longer gives is noted; the files are taken in any case.
  */
 export const gather = async (context: WorkspaceContext, view: CheckoutView, { baseSha }: { baseSha: string }): Promise<Gathered> => {
+  if (lookAt(view.tree)?.isDirectory() !== true) {
+    throw new OrreryError('path_refused', `${view.tree} is no longer a folder.`, { rule: 'A checkout is read only where it was made.', fix: 'Run the task again: orrery task retry <id>' });
+  }
   const agent = await readAgentGit(view.tree);
   const { available, problem } = await takeCommits(context, view, { agent, baseSha });
   const headSha = agent.headSha !== null && available.has(agent.headSha) ? agent.headSha : baseSha;

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, unlinkSync } from 'node:fs';
 import { errorFields } from '../kernel/log.ts';
-import { lookAt } from '../files/tree-walk.ts';
+import { absoluteBytes, lookAt, showBytes, walkTree } from '../files/tree-walk.ts';
+import { STALE_LOCK_MS } from '../kernel/limits.ts';
 import { removeDirectory } from './directories.ts';
 import { mirrorPath, type WorkspaceContext } from './model.ts';
 import { cleanSlot, releaseCheckout, settleSalvageRefs } from './release.ts';
@@ -36,7 +37,12 @@ export const recoverDirectories = async (context: WorkspaceContext, live: Readon
     }
   }
   const projects = await context.store.read.selectFrom('project').select('id').execute();
-  for (const { id } of projects) if (existsSync(mirrorPath(context.dataDirectory, id))) counts.salvaged += await settleSalvageRefs(context, id);
+  for (const { id } of projects) {
+    const mirror = mirrorPath(context.dataDirectory, id);
+    if (!existsSync(mirror)) continue;
+    await removeStaleLocks(context, mirror);
+    counts.salvaged += await settleSalvageRefs(context, id);
+  }
   context.later(() => context.remover.sweep());
   return { ...counts, unsettled };
 };
@@ -66,9 +72,20 @@ const settle = async (context: WorkspaceContext, row: DirectoryRow, { live, onSa
       return 'released';
     case 'claimed':
       if (row.task_id !== null && live.has(row.task_id)) return 'untouched';
-      onSaved((await releaseCheckout(context, row.id, { salvage: true, reason: 'the node stopped' })).length);
+      onSaved((await releaseCheckout(context, `${row.id}:${row.task_id ?? ''}`, { salvage: true, reason: 'the node stopped' })).length);
       return 'released';
     default:
       return 'untouched';
+  }
+};
+
+/** Locks that a machine which lost power left in a mirror; without this no ref of that name could ever be set again. */
+const removeStaleLocks = async (context: WorkspaceContext, mirror: string): Promise<void> => {
+  const found = await walkTree(mirror, { skip: (path) => path === 'objects' || path === 'hooks' || path === 'logs' });
+  for (const { path, type } of found) {
+    const at = absoluteBytes(mirror, path);
+    if (type !== 'file' || !path.endsWith('.lock') || context.clock.nowMs() - (lookAt(at)?.mtimeMs ?? Infinity) < STALE_LOCK_MS) continue;
+    unlinkSync(at);
+    context.log.warn('workspace.lock.stale', { path: showBytes(path) });
   }
 };

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, gitIn, plainRepository, writeFiles } from '@orrery/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -134,6 +134,35 @@ describe('a release', () => {
     expect(existsSync(empty.path)).toBe(false);
   });
 
+  it('that comes late does not reach the task that has the slot now', async () => {
+    const first = await claim('tsk_1');
+    await node.workspace.release(first.id, { salvage: false, reason: 'test' });
+    await node.workspace.settled();
+    const second = await claim('tsk_2');
+    writeFiles(second.path, { 'new.txt': 'new\n' });
+    expect({ same: second.path === first.path, late: await node.workspace.release(first.id, { salvage: true, reason: 'late' }) }).toEqual({ same: true, late: [] });
+    await expect(node.workspace.collect(first.id, { attempt: 1 })).rejects.toMatchObject({ code: 'not_found' });
+    expect(readFileSync(join(second.path, 'new.txt'), 'utf8')).toBe('new\n');
+  });
+
+  it('of a checkout whose folder the agent removed takes the rest away', async () => {
+    const checkout = await claim();
+    renameSync(checkout.path, join(node.folder, 'gone'));
+    await expect(node.workspace.collect(checkout.id, { attempt: 1 })).rejects.toMatchObject({ code: 'path_refused' });
+    await node.workspace.release(checkout.id, { salvage: true, reason: 'test' });
+    expect(await slots()).toEqual([]);
+  });
+
+  it('goes on where a Git command was ended in the middle', async () => {
+    const checkout = await claim();
+    writeFiles(checkout.path, { 'new.txt': 'new\n' });
+    for (const name of ['index.lock', 'index.snapshot.lock', 'index.scrub.lock']) writeFileSync(join(checkout.path, '..', name), '');
+    expect((await node.workspace.collect(checkout.id, { attempt: 1 })).files.length).toBe(1);
+    await node.workspace.release(checkout.id, { salvage: false, reason: 'test' });
+    await node.workspace.settled();
+    expect((await claim('tsk_b')).warm).toBe(true);
+  });
+
   it('never touches a directory that took the place of the recorded one', async () => {
     const checkout = await claim();
     const slot = join(checkout.path, '..');
@@ -189,7 +218,33 @@ describe('saved work', () => {
   });
 });
 
+describe('retention of saved work', () => {
+  it('names what is older than its days first, takes only that, and asks for the days', async () => {
+    const checkout = await claim();
+    writeFiles(checkout.path, { 'new.txt': 'new\n' });
+    const [saved] = await node.workspace.salvage(checkout.id, 'test');
+    expect(await node.workspace.reclaimSalvage({ dryRun: false, days: 1 })).toEqual([]);
+    const due = [{ id: saved?.id, projectId, ref: saved?.ref, sha: saved?.sha, ageDays: 0 }];
+    expect(await node.workspace.reclaimSalvage({ dryRun: true, days: 0 })).toEqual(due);
+    expect(gitIn(mirror(), 'rev-parse', saved?.ref ?? '')).toBe(saved?.sha);
+    expect(await node.workspace.reclaimSalvage({ dryRun: false, days: 0 })).toEqual(due);
+    expect({ refs: gitIn(mirror(), 'for-each-ref', 'refs/orrery/salvage/'), rows: (await handlers().salvageList({ params: {}, query: { limit: 50 }, body: undefined, caller })).items }).toEqual({ refs: '', rows: [] });
+  });
+});
+
 describe('the next start', () => {
+  it('takes away old locks of a mirror, and no fresh one', async () => {
+    const old = join(mirror(), 'refs/orrery/head.lock');
+    const fresh = join(mirror(), 'packed-refs.lock');
+    writeFileSync(old, '');
+    writeFileSync(fresh, '');
+    utimesSync(old, 1, 1);
+    const next = node.makeWorkspace();
+    await next.recover([]);
+    await next.settled();
+    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true]);
+  });
+
   it('keeps the checkouts of live tasks, saves and gives back the others, and takes half-made ones away', async () => {
     const [live, dead] = [await claim('tsk_live'), await claim('tsk_dead')];
     writeFiles(live.path, { 'live.txt': 'live\n' });
@@ -222,7 +277,7 @@ describe('the next start', () => {
   it('goes on with a cleaning that was interrupted', async () => {
     const checkout = await claim();
     writeFiles(checkout.path, { 'debug.log': 'ignored\n' });
-    await node.store.transaction((tx) => tx.db.updateTable('checkout').set({ state: 'scrubbing' }).where('id', '=', checkout.id).execute());
+    await node.store.transaction((tx) => tx.db.updateTable('checkout').set({ state: 'scrubbing' }).where('task_id', '=', 'tsk_a').execute());
     const next = node.makeWorkspace();
     await next.recover([]);
     await next.settled();

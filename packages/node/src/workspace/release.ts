@@ -6,16 +6,24 @@ import type { CheckoutView } from '../git/snapshot.ts';
 import { errorFields } from '../kernel/log.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import { gather, type Gathered } from './gather.ts';
-import { mirrorPath, slotPaths, type Checkout, type Saved, type WorkspaceContext } from './model.ts';
-import { recordSalvage, saveCommit, unsaved } from './results.ts';
+import { lookAt } from '../files/tree-walk.ts';
+import { mirrorPath, slotPaths, type Checkout, type Collected, type Saved, type WorkspaceContext } from './model.ts';
+import { recordSalvage, saveCommit, storeResult, unsaved } from './results.ts';
 import { dropSlot, scrubSlot } from './scrub.ts';
 import { toCheckout, viewOf } from './slot.ts';
 import { findDirectory, listDirectories, updateDirectory, type DirectoryRow } from './store.ts';
 
-/** Finds the row of a checkout that a task has. Rejects with `not_found`. */
+/** The row a checkout's id names, if it is still that task's. */
+const rowOf = async (context: WorkspaceContext, id: string): Promise<DirectoryRow | undefined> => {
+  const [directory = '', taskId = ''] = id.split(':');
+  const row = await findDirectory(context.store.read, directory);
+  return row?.state === 'claimed' && row.task_id === taskId ? row : undefined;
+};
+
+/** Finds the row of a checkout that a task has. Rejects with `not_found`, or `path_refused` when its folder is not what was made. */
 export const claimedRow = async (context: WorkspaceContext, id: string): Promise<DirectoryRow & { project_id: string; base_sha: string; task_id: string }> => {
-  const row = await findDirectory(context.store.read, id);
-  if (row?.state !== 'claimed' || row.project_id === null || row.base_sha === null || row.task_id === null) {
+  const row = await rowOf(context, id);
+  if (row === undefined || row.project_id === null || row.base_sha === null || row.task_id === null) {
     throw new OrreryError('not_found', `There is no checkout ${id} in use.`, { rule: 'It was released, or never was a checkout of a project.' });
   }
   checkIdentity(row);
@@ -35,31 +43,51 @@ const saveUnsaved = async (context: WorkspaceContext, { row, view, gathered }: W
 };
 
 /** Saves everything of a checkout that no ref names yet, and leaves the checkout as it is. Empty: nothing was unsaved. */
-export const salvageCheckout = async (context: WorkspaceContext, id: string, reason: string): Promise<Saved[]> => {
-  const row = await claimedRow(context, id);
-  const view = viewOf(context, row.project_id, row.path);
-  return saveUnsaved(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, reason);
-};
+export const salvageCheckout = (context: WorkspaceContext, id: string, reason: string): Promise<Saved[]> =>
+  context.mutex.run(`checkout:${id}`, async () => {
+    const row = await claimedRow(context, id);
+    const view = viewOf(context, row.project_id, row.path);
+    return saveUnsaved(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, reason);
+  });
+
+/** Stores the result of an attempt; the checkout stays as it is. */
+export const collectCheckout = (context: WorkspaceContext, id: string, attempt: number): Promise<Collected> =>
+  context.mutex.run(`checkout:${id}`, async () => {
+    const row = await claimedRow(context, id);
+    const view = viewOf(context, row.project_id, row.path);
+    return storeResult(context, view, { gathered: await gather(context, view, { baseSha: row.base_sha }), taskId: row.task_id, attempt });
+  });
 
 /**
- * Gives a checkout back. What is not saved yet is saved (`salvage: true`) or refused with `unsaved_work`; looked for in
- * that checkout alone, at this moment. The cleaning goes on in the background.
+ * Gives a checkout back; one that was given back already is left alone. What is not saved yet is saved (`salvage: true`)
+ * or refused with `unsaved_work`; looked for in that checkout alone, at this moment. The cleaning goes on in the background.
  */
-export const releaseCheckout = async (context: WorkspaceContext, id: string, { salvage, reason }: { salvage: boolean; reason: string }): Promise<Saved[]> => {
-  const scratch = await findDirectory(context.store.read, id);
-  if (scratch?.kind === 'scratch') {
-    await releaseScratch(context, scratch);
-    return [];
-  }
-  const row = await claimedRow(context, id);
-  const view = viewOf(context, row.project_id, row.path);
-  const gathered = await gather(context, view, { baseSha: row.base_sha });
+export const releaseCheckout = (context: WorkspaceContext, id: string, how: { salvage: boolean; reason: string }): Promise<Saved[]> =>
+  context.mutex.run(`checkout:${id}`, async () => {
+    const found = await rowOf(context, id);
+    if (found === undefined) return [];
+    if (found.kind === 'scratch') {
+      await releaseScratch(context, found);
+      return [];
+    }
+    const row = await claimedRow(context, id);
+    const view = viewOf(context, row.project_id, row.path);
+    if (lookAt(view.tree) === null) {
+      context.log.warn('workspace.tree.gone', { id: row.id, taskId: row.task_id });
+      await removeDirectory(context, row);
+      return [];
+    }
+    return releaseSlot(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, how);
+  });
+
+const releaseSlot = async (context: WorkspaceContext, work: Work, { salvage, reason }: { salvage: boolean; reason: string }): Promise<Saved[]> => {
+  const { row, view, gathered } = work;
   const { reasons } = await unsaved(context, view, { gathered, taskId: row.task_id });
   if (reasons.length > 0 && !salvage) {
     throw new OrreryError('unsaved_work', `The checkout of ${row.task_id} holds ${reasons.join(', ')} that nothing else has.`, { rule: 'Work is saved before its place is cleaned.', fix: 'Repeat it with --salvage', details: { reasons } });
   }
-  const saved = reasons.length > 0 ? await saveUnsaved(context, { row, view, gathered }, reason) : [];
-  await context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'scrubbing' }));
+  const saved = reasons.length > 0 ? await saveUnsaved(context, work, reason) : [];
+  await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'scrubbing' }));
   context.later(() => cleanSlot(context, row, gathered.finalSha));
   return saved;
 };

@@ -1,8 +1,8 @@
-import { ASIDE_DAYS } from '../kernel/limits.ts';
+import { ASIDE_DAYS, SALVAGE_PER_SWEEP } from '../kernel/limits.ts';
 import { walkTree, absoluteBytes, lookAt } from '../files/tree-walk.ts';
 import { removeDirectory } from './directories.ts';
-import type { Reclaimed, WorkspaceContext } from './model.ts';
-import { listDirectories } from './store.ts';
+import { mirrorPath, type Reclaimed, type WorkspaceContext } from './model.ts';
+import { deleteSalvage, listDirectories, salvageUntil } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -19,6 +19,26 @@ export const reclaimAside = async (context: WorkspaceContext, { dryRun, days = A
     if (!dryRun) await removeDirectory(context, row);
   }
   return found;
+};
+
+/** Saved work that retention took or would take. */
+export type ReclaimedSalvage = { readonly id: string; readonly projectId: string; readonly ref: string; readonly sha: string; readonly ageDays: number };
+
+/**
+ * Saved work older than `days`: listed (`dryRun`) or its refs and rows taken away. There is no default: saved work is kept
+ * until an operator says for how long. Objects stay in the mirror, so that the commit can still be named.
+ */
+export const reclaimSalvage = async (context: WorkspaceContext, { dryRun, days }: { dryRun: boolean; days: number }): Promise<ReclaimedSalvage[]> => {
+  const now = context.clock.nowMs();
+  const due = await salvageUntil(context.store.read, { untilMs: now - days * dayMs, limit: SALVAGE_PER_SWEEP });
+  for (const row of dryRun ? [] : due) {
+    const mirror = mirrorPath(context.dataDirectory, row.project_id);
+    // With its old value: a ref that was moved by someone else is not this saved work any more.
+    await context.git.run({ gitDir: mirror, readOnly: false, args: ['update-ref', '-d', row.ref, row.sha] });
+    await context.store.transaction((tx) => deleteSalvage(tx.db, row.id));
+    context.log.info('workspace.salvage.reclaimed', { id: row.id, ref: row.ref, sha: row.sha });
+  }
+  return due.map(({ id, project_id, ref, sha, created_at }) => ({ id, projectId: project_id, ref, sha, ageDays: Math.floor((now - created_at) / dayMs) }));
 };
 
 const sizeOf = async (path: string): Promise<number> => {

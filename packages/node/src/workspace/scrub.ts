@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { own } from '../files/own.ts';
 import { absoluteBytes, lookAt, walkTree, type BytePath, type TreeEntry } from '../files/tree-walk.ts';
-import { viewCall, type CheckoutView } from '../git/snapshot.ts';
+import { unlockIndex, viewCall, type CheckoutView } from '../git/snapshot.ts';
 import { ASIDE_DAYS, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import type { WorkspaceContext } from './model.ts';
@@ -46,6 +46,7 @@ const clearSpecial = async (tree: string): Promise<void> => {
 /** From what is saved to the base: Git compares the contents of every file (the index knows no times), then writes what differs. */
 const restoreTracked = async (view: CheckoutView, { base, savedTree }: { base: string; savedTree: string }): Promise<void> => {
   const temporary = `${view.index}.scrub`;
+  await Promise.all([unlockIndex(temporary), unlockIndex(view.index)]);
   const call = { ...viewCall({ ...view, index: temporary }), readOnly: false, timeoutMs: GIT_WRITE_MS };
   await view.git.run({ ...call, args: ['read-tree', savedTree] });
   await view.git.run({ ...call, args: ['update-index', '-q', '--really-refresh', '--ignore-submodules'], okCodes: [0, 1] });

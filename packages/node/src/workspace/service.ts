@@ -10,13 +10,11 @@ import { createMutex } from '../kernel/mutex.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
 import { makeDirectory, removeDirectory } from './directories.ts';
-import { gather } from './gather.ts';
 import { mirrorPath, type Checkout, type Collected, type DirectoryKind, type Reclaimed, type Saved, type WorkspaceContext } from './model.ts';
 import { recoverDirectories, type Recovered } from './recover.ts';
-import { claimedRow, makeScratch, releaseCheckout, salvageCheckout } from './release.ts';
-import { storeResult } from './results.ts';
-import { reclaimAside } from './retention.ts';
-import { claimSlot, toCheckout, viewOf, warmSlot, type Claim } from './slot.ts';
+import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout } from './release.ts';
+import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
+import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
 import { listDirectories, updateDirectory, userPaths } from './store.ts';
 
 /** Places to work in, and what is in them. Collecting, saving and releasing expect that every program in there has ended. */
@@ -39,6 +37,8 @@ export type Workspace = {
   recover(live: readonly string[]): Promise<Recovered>;
   /** What was moved aside and is older than its days: listed, or removed. */
   reclaim(options: { readonly dryRun: boolean; readonly days?: number }): Promise<readonly Reclaimed[]>;
+  /** Saved work older than so many days: listed, or its refs taken away. */
+  reclaimSalvage(options: { readonly dryRun: boolean; readonly days: number }): Promise<readonly ReclaimedSalvage[]>;
   /** What lies aside now. */
   aside(): Promise<readonly { readonly id: string; readonly path: string; readonly taskId: string | null; readonly sinceMs: number }[]>;
   /** Makes and records another directory of the node, so that it can be removed by the one deletion path. */
@@ -76,16 +76,13 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
       const row = (await listDirectories(context.store.read, { taskId, state: 'claimed' }))[0];
       return row === undefined ? null : toCheckout(context, row);
     },
-    collect: async (id, { attempt }) => {
-      const row = await claimedRow(context, id);
-      const view = viewOf(context, row.project_id, row.path);
-      return storeResult(context, view, { gathered: await gather(context, view, { baseSha: row.base_sha }), taskId: row.task_id, attempt });
-    },
+    collect: (id, { attempt }) => collectCheckout(context, id, attempt),
     salvage: (id, reason) => salvageCheckout(context, id, reason),
     release: (id, options) => releaseCheckout(context, id, options),
     warm: (projectId, baseSha) => warmSlot(context, { projectId, baseSha }),
     recover: (live) => recoverDirectories(context, new Set(live)),
     reclaim: (options) => reclaimAside(context, options),
+    reclaimSalvage: (options) => reclaimSalvage(context, options),
     aside: async () => (await listDirectories(context.store.read, { kind: 'aside', state: 'kept' })).map(({ id, path, task_id, used_at }) => ({ id, path, taskId: task_id, sinceMs: used_at })),
     makeDirectory: (directory) => makeDirectory(context, { ...directory, taskId: null }),
     keepDirectory: (id) => context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'kept' })),

@@ -20,7 +20,8 @@ export const toCheckout = (context: WorkspaceContext, row: DirectoryRow, { warm 
   const slot = row.kind === 'slot' && row.project_id !== null;
   const path = slotPaths(row.path).tree;
   return {
-    id: row.id,
+    // A slot serves one task after the other: a late release must not reach the next one's.
+    id: `${row.id}:${row.task_id ?? ''}`,
     kind: slot ? 'slot' : 'scratch',
     projectId: row.project_id,
     taskId: row.task_id ?? '',

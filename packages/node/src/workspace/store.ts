@@ -60,6 +60,14 @@ export const listSalvage = async (db: Db, { projectId, before, limit }: { projec
   return query.execute();
 };
 
+/** Saved work made at or before an instant, oldest first. */
+export const salvageUntil = async (db: Db, { untilMs, limit }: { untilMs: number; limit: number }): Promise<SalvageRow[]> =>
+  db.selectFrom('salvage').selectAll().where('created_at', '<=', untilMs).orderBy('created_at').orderBy('id').limit(limit).execute();
+
+export const deleteSalvage = async (db: Db, id: string): Promise<void> => {
+  await db.deleteFrom('salvage').where('id', '=', id).execute();
+};
+
 /** What the salvage operations need to know of a project; the row is the project slice's. */
 export const projectOf = async (db: Db, reference: string): Promise<{ id: string; name: string; source: string; kind: string } | undefined> =>
   db
