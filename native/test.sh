@@ -45,5 +45,9 @@ if [ "${1:-}" != quick ]; then
 		say 'committed binary'
 		KEEPER="$prebuilt" cases
 	fi
+	if command -v qemu-aarch64-static >/dev/null 2>&1; then
+		say 'committed arm64 binary'
+		[ "$(qemu-aarch64-static "$here/prebuilt/orrery-keeper-linux-arm64" version)" = "$("$KEEPER" version)" ] && echo 'same version' || failed=1
+	fi
 fi
 exit "$failed"

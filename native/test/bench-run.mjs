@@ -8,7 +8,8 @@ export const faulty = process.env.KEEPER_FAULTY ?? new URL('../build/keeper-faul
 /** The user the keepers of this run belong to; 0 root. */
 export const uid = Number(process.env.KEEPER_UID ?? process.getuid())
 export const asRoot = uid === 0
-const keeperEnv = process.env.KEEPER_LOGS ? { ASAN_OPTIONS: `detect_leaks=0:log_path=${process.env.KEEPER_LOGS}/asan`, UBSAN_OPTIONS: `log_path=${process.env.KEEPER_LOGS}/ubsan` } : {}
+export const keeperEnv = process.env.KEEPER_LOGS ? { ASAN_OPTIONS: `detect_leaks=0:log_path=${process.env.KEEPER_LOGS}/asan`, UBSAN_OPTIONS: `log_path=${process.env.KEEPER_LOGS}/ubsan` } : {}
+Object.assign(process.env, keeperEnv) // for the keepers that a case starts by other means
 
 export const root = mkdtempSync(k.join(process.env.KEEPER_PLACE ?? tmpdir(), 'keeper-test-'))
 chmodSync(root, 0o755)

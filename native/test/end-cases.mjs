@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { describe, it } from 'node:test'
-import { alive, asRoot, binary, faulty, finished, folder, k, launch, mark, outcome, own, root, running, shell, sleep, uid, until } from './bench-run.mjs'
+import { alive, asRoot, binary, faulty, finished, folder, k, keeperEnv, launch, mark, outcome, own, root, running, shell, sleep, uid, until } from './bench-run.mjs'
 
 const walls = (extra = {}) => ({ confinement: { files: [['rox', '/usr'], ['rox', '/lib'], ['rox', '/lib64'], ['rox', '/bin'], ['ro', '/etc'], ['ro', '/proc'], ['rw', '/dev/null']], ...extra } })
 /** A tree that ignores TERM, has own sessions and orphans; every member has `word` in its command line. */
@@ -164,7 +164,7 @@ describe('before the start', { concurrency: 4 }, () => {
     for (const [text, reason] of Object.entries(cases)) {
       const dir = folder()
       k.writeSpec(dir, text, {}, uid === process.getuid() ? 0 : uid)
-      const run = k.start(binary, dir, { uid })
+      const run = k.start(binary, dir, { uid, env: keeperEnv })
       assert.equal(await run.line, `refused ${reason}`.trimEnd())
       assert.deepEqual(await run.child.ended, { code: 125, signal: null })
       assert.equal(k.exitRecord(dir).reason, reason)
@@ -206,7 +206,7 @@ describe('when the ground goes', { concurrency: 4 }, () => {
     try {
       const dir = k.makeDir(place)
       k.writeSpec(dir, k.specText('sh', ['-c', `yes`]))
-      const started = k.start(binary, dir)
+      const started = k.start(binary, dir, { env: keeperEnv })
       await started.line
       const v = await k.view(dir)
       await v.request('go')

@@ -1,6 +1,6 @@
 // Input: once per id, and after any death of the keeper the journal tells how far it got.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { faulty, finished, folder, journalState, k, launch, own, running, sleep, until } from './bench-run.mjs'
 
@@ -23,10 +23,12 @@ describe('input', { concurrency: 3 }, () => {
 
   it('carries 16 MiB to the byte past a slow reader, and refuses more than 32 MiB waiting', async () => {
     const bytes = Buffer.alloc(16 << 20, 'abcdefg')
-    const run = await running('sh', ['-c', 'sleep 1.5; md5sum'], stream)
+    const place = own(folder())
+    const run = await running('sh', ['-c', `while [ ! -e ${place}/read ]; do sleep 0.02; done; md5sum`], stream)
     const first = run.v.input('one', bytes)
     const second = run.v.input('two', bytes)
     await assert.rejects(run.v.input('three', 'x'), { code: 'busy' })
+    writeFileSync(`${place}/read`, '')
     assert.deepEqual([await first, await second], [{ state: 'written' }, { state: 'written' }])
     await run.v.request('closeInput')
     const { createHash } = await import('node:crypto')
