@@ -98,7 +98,8 @@ describe('watching', () => {
     expect(await printed).toEqual({
       exit: 0,
       stdout: `✓ The node runs at ${node.url}  Ctrl-C stops it.\n  queued     tsk_1\n  The node has stopped.\n`,
-      stderr: '  Starting the node.\n  Stopping; agents that run go on in their keepers.\n',
+      stderr:
+        '  Starting the node.\n  Stopping when the running tasks are over; Ctrl-C again stops at once, and agents go on in their keepers.\n',
     });
   });
 });

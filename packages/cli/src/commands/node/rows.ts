@@ -15,6 +15,11 @@ export const nodeCommands: readonly CommandSpec[] = [
         value: 'HOST:PORT',
         summary: 'where the API listens (default: the configuration, then loopback)',
       },
+      {
+        name: 'insecure-bind',
+        kind: 'flag',
+        summary: 'listen beyond this machine without TLS, knowing that tokens go in the clear',
+      },
     ],
     examples: [
       { line: 'orrery up', does: 'in the foreground, with live lines' },
