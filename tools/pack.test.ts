@@ -19,7 +19,7 @@ const cli: Manifest = {
 
 describe('a published manifest', () => {
   it('points at what was emitted, promises its Node and names its command', () => {
-    expect(publishedManifest(cli, { name: 'cli', versions })).toEqual({
+    expect(publishedManifest({ ...cli, devDependencies: { '@orrery/testkit': '0.1.0' } }, { name: 'cli', versions })).toEqual({
       ...cli,
       exports: { '.': { types: './dist/main.d.ts', default: './dist/main.js' }, './package.json': './package.json' },
       bin: { orrery: 'dist/main.js' },

@@ -73,8 +73,9 @@ export function publishedManifest(
     command,
     source.replace('./src/', 'dist/').replace(/\.ts$/, '.js'),
   ]);
+  const { devDependencies: _onlyHere, ...kept } = manifest;
   return {
-    ...manifest,
+    ...kept,
     dependencies,
     engines: { node: rule.node },
     exports: Object.fromEntries(Object.entries(manifest.exports).map(([entry, source]) => [entry, emitted(source)])),
