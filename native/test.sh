@@ -2,17 +2,36 @@
 # Tests of the keeper: real programs on the real kernel, as root also as a plain user, on a plain and a sanitized build, and fuzzing.
 #   test.sh [quick]      quick: the plain build as the calling user only
 # Needs a C compiler, node, python3, git. Everything is made below native/build and a temporary folder.
+# The last line counts: N passed, N failed, N skipped.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 build=$here/build
 logs=$(mktemp -d)
 chmod 1777 "$logs"
 trap 'rm -rf "$logs"' EXIT
-failed=0
+passed=0 failed=0 skipped=0
 
 say() { printf '== %s\n' "$1"; }
+count() { sed -n "s/^ℹ $1 \\([0-9]*\\)\$/\\1/p" "$logs/out" | tail -n 1; }
+# One check by itself.
+check() { if "$@"; then passed=$((passed + 1)); else echo "failed: $*"; failed=$((failed + 1)); fi; }
 # Runs all cases; node's own reporter tells which promise failed.
-cases() { (cd "$here/test" && node --test --test-force-exit --test-timeout=60000 --test-reporter=spec *-cases.mjs >"$logs/out" 2>&1 && grep -E '^ℹ (pass|fail)' "$logs/out" | tr '\n' ' ' && echo) || { cat "$logs/out"; failed=1; }; }
+cases() {
+	before=$failed
+	(cd "$here/test" && node --test --test-force-exit --test-timeout=60000 --test-reporter=spec ./*-cases.mjs) >"$logs/out" 2>&1 && ended=0 || ended=$?
+	passed=$((passed + $(count pass || echo 0)))
+	failed=$((failed + $(count fail || echo 0)))
+	skipped=$((skipped + $(count skipped || echo 0)))
+	[ "$ended" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
+	if [ "$ended" = 0 ]; then echo "$(count pass) passed"; else cat "$logs/out"; fi
+}
+no_reports() {
+	for log in "$logs"/asan* "$logs"/ubsan*; do
+		[ -e "$log" ] || continue
+		cat "$log"
+		return 1
+	done
+}
 
 "$here/build.sh" release "$build/orrery-keeper-test"
 "$here/build.sh" faults "$build/keeper-faults"
@@ -21,13 +40,15 @@ say "plain build, user $(id -u)"
 cases
 if [ "${1:-}" != quick ]; then
 	"$here/build.sh" sanitize "$build/keeper-sanitized"
-	cc=${CC:-cc}
-	$cc -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -Wall -Wextra -Werror -o "$build/fuzz" "$here/test/fuzz.c" "$here/keeper/spec.c" "$here/keeper/frame.c"
 	say fuzz
-	"$build/fuzz" 300000 "$(date +%s)" || failed=1
+	strict="-std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror"
+	# shellcheck disable=SC2086
+	${CC:-cc} $strict -fsanitize=address,undefined -fno-sanitize-recover=undefined -o "$build/fuzz" "$here/test/fuzz.c" "$here/keeper/spec.c" "$here/keeper/frame.c"
+	check "$build/fuzz" 300000 "$(date +%s)"
 	if command -v clang >/dev/null 2>&1; then
-		clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -DWITH_LIBFUZZER -o "$build/fuzz-clang" "$here/test/fuzz.c" "$here/keeper/spec.c" "$here/keeper/frame.c" &&
-			"$build/fuzz-clang" -max_total_time=10 -verbosity=0 || failed=1
+		# shellcheck disable=SC2086
+		clang $strict -fsanitize=fuzzer,address,undefined -DWITH_LIBFUZZER -o "$build/fuzz-clang" "$here/test/fuzz.c" "$here/keeper/spec.c" "$here/keeper/frame.c"
+		check "$build/fuzz-clang" -max_total_time=10 -verbosity=0
 	fi
 	if [ "$(id -u)" = 0 ]; then
 		say 'plain build, user 65534'
@@ -35,19 +56,16 @@ if [ "${1:-}" != quick ]; then
 	fi
 	say 'sanitized build'
 	KEEPER="$build/keeper-sanitized" KEEPER_LOGS="$logs" cases
-	for log in "$logs"/asan* "$logs"/ubsan*; do
-		[ -e "$log" ] || continue
-		cat "$log"
-		failed=1
-	done
+	check no_reports
 	prebuilt="$here/prebuilt/orrery-keeper-linux-x64"
-	if [ "$(uname -sm)" = 'Linux x86_64' ] && [ -x "$prebuilt" ]; then
+	if [ "$(uname -sm)" = 'Linux x86_64' ]; then
 		say 'committed binary'
 		KEEPER="$prebuilt" cases
 	fi
 	if command -v qemu-aarch64-static >/dev/null 2>&1; then
-		say 'committed arm64 binary'
-		[ "$(qemu-aarch64-static "$here/prebuilt/orrery-keeper-linux-arm64" version)" = "$("$KEEPER" version)" ] && echo 'same version' || failed=1
+		say 'committed arm64 binary: version'
+		check [ "$(qemu-aarch64-static "$here/prebuilt/orrery-keeper-linux-arm64" version)" = "$("$KEEPER" version)" ]
 	fi
 fi
-exit "$failed"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

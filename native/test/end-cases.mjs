@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { describe, it } from 'node:test'
-import { alive, asRoot, binary, faulty, finished, folder, k, keeperEnv, launch, mark, outcome, own, root, running, shell, sleep, uid, until } from './bench-run.mjs'
+import { alive, asRoot, binary, faulty, finished, folder, k, keeperEnv, launch, mark, outcome, own, root, rootOnly, running, shell, sleep, uid, until } from './bench-run.mjs'
 
 const walls = (extra = {}) => ({ confinement: { files: [['rox', '/usr'], ['rox', '/lib'], ['rox', '/lib64'], ['rox', '/bin'], ['ro', '/etc'], ['ro', '/proc'], ['rw', '/dev/null']], ...extra } })
 /** A tree that ignores TERM, has own sessions and orphans; every member has `word` in its command line. */
@@ -199,7 +199,7 @@ describe('when the ground goes', { concurrency: 4 }, () => {
     assert.deepEqual([alive(word), outcome(k.exitRecord(run.dir))], [[], ended('keeper-terminated')])
   })
 
-  it('a full disk ends the tree, says why, and the exit record is there', { skip: !asRoot }, async () => {
+  rootOnly('a full disk ends the tree, says why, and the exit record is there', async () => {
     const place = `${root}/small`
     k.mkdirSync(place)
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', place])

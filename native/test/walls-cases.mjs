@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { asRoot, binary, finished, folder, k, launch, own, root, running, shell, sleep, uid } from './bench-run.mjs'
+import { asRoot, binary, finished, folder, k, launch, own, root, rootOnly, running, shell, sleep, uid } from './bench-run.mjs'
 
 const escape = `${root}/escape`
 execFileSync('cc', ['-O1', '-o', escape, new URL('escape.c', import.meta.url).pathname])
@@ -62,7 +62,7 @@ describe('walls', { concurrency: 2 }, () => {
     assert.deepEqual(held(guarantees), ['files', 'processes', 'signals', 'limits'])
   })
 
-  it('without namespaces Landlock and seccomp hold what they can, and the rest is said', { skip: !asRoot }, async () => {
+  rootOnly('without namespaces Landlock and seccomp hold what they can, and the rest is said', async () => {
     // A user namespace that may have no further ones, entered without capabilities.
     const place = mkdtempSync(`${root}/bare-`)
     const dir = k.makeDir(place)
