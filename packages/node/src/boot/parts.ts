@@ -3,7 +3,6 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
-import { appendAudit } from '../audit/index.ts';
 import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
 import { loadConfig, type Config } from '../config/config.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
@@ -119,10 +118,6 @@ const openBroker = async ({ paths, store, log, config, secrets }: Ground, script
     providers,
     prices: () => prices,
     egressDeny: () => config.current().egress.deny,
-    audit: ({ actor, action, subject, outcome, detail }) => {
-      const record = { actor, action, subject, outcome: outcome === 'allowed' ? 'done' : outcome === 'denied' ? 'refused' : 'failed', detail } as const;
-      store.transaction((tx) => appendAudit(tx.db, record, clock.nowMs())).catch((thrown: unknown) => log.error('audit.failed', errorFields(thrown)));
-    },
   });
 };
 

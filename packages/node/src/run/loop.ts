@@ -1,4 +1,5 @@
 import { LEASE_MS, SETTLE_AGAIN_MS } from '../kernel/limits.ts';
+import { errorFields } from '../kernel/log.ts';
 import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
 import { attemptsOf, insertAttempt, openAttempt } from '../task/attempt-store.ts';
 import { intentOf, type AttemptRow, type TaskRow } from '../task/model.ts';
@@ -52,7 +53,7 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
     };
     const done = conductToTheEnd(context, claim)
       .catch((thrown: unknown) => {
-        if (!(thrown instanceof Detached)) parts.log.error('attempt.left', { task: task.id, error: (thrown as Error).name });
+        if (!(thrown instanceof Detached)) parts.log.error('attempt.left', { task: task.id, ...errorFields(thrown) });
       })
       .finally(() => {
         resolve();
@@ -150,7 +151,7 @@ const conductToTheEnd = async (context: AttemptContext, claim: Claim): Promise<v
     } catch (thrown) {
       const code = (thrown as { code?: string }).code ?? null;
       if (thrown instanceof Detached || code === 'stale') throw thrown;
-      parts.log.error('attempt.unsettled', { task: task.id, error: (thrown as Error).name, code, againMs: waitMs });
+      parts.log.error('attempt.unsettled', { task: task.id, ...errorFields(thrown), againMs: waitMs });
       await parts.clock.sleep(waitMs, context.detached);
     }
   }

@@ -78,7 +78,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
       id,
       task_id: context.task.id,
       backend: prepared.settings.backend,
-      spec: JSON.stringify(spec),
+      spec: JSON.stringify({ spec, directory } satisfies RecordedEnvironment),
       state: 'opening',
       opened_at: parts.clock.nowMs(),
       closed_at: null,
