@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, gitIn, gitTricks, plainRepository, trickWorked, writeFiles } from '@orrery/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -75,16 +75,14 @@ describe('hooks of a commit', () => {
     await expect(read(sha)).rejects.toMatchObject({ code: 'input_too_large' });
   });
 
-  it('run no filter that the repository’s configuration defines', async () => {
+  it('are read from the mirror alone: no filter and no program of the repository’s configuration runs', async () => {
     const marker = join(node.folder, 'marker');
-    writeFiles(root, { '.orrery/hooks/init.sh': 'init\n' });
+    writeFiles(root, { '.orrery/hooks/init.sh': 'init\n', '.gitattributes': '* filter=evil\n' });
     const sha = commitAll(root, 'hooks');
+    const { id } = await node.projects.add({ source: root });
     gitTricks.cleanFilter(root, marker);
     gitTricks.programs(root, marker);
-    gitIn(root, 'config', 'uploadpack.packObjectsHook', `touch '${marker}'`);
-    writeFileSync(join(root, '.git/hooks/post-checkout'), `#!/bin/sh\ntouch '${marker}'\n`);
-    chmodSync(join(root, '.git/hooks/post-checkout'), 0o755);
-    expect((await read(sha)).hooks).toEqual({ init: 'init\n' });
+    expect((await node.projects.readHooks(id, sha)).hooks.map(({ name, contents }) => [name, contents.toString()])).toEqual([['init', 'init\n']]);
     expect(trickWorked(marker)).toBe(false);
   });
 });
