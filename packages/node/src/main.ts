@@ -3,17 +3,8 @@
 import { homedir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { closest, errorCatalogue, OrreryError, toOrreryError } from '@orrery/protocol/errors';
-import { resolvePaths, type NodePaths } from './config/paths.ts';
-
-/** What every verb is given. */
-export type Invocation = {
-  readonly paths: NodePaths;
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
-  readonly positionals: readonly string[];
-};
-
-/** A verb answers what is printed as its line. */
-export type Verb = (invocation: Invocation) => Promise<Readonly<Record<string, unknown>>>;
+import type { Verb } from './commands/verb.ts';
+import { resolvePaths } from './config/paths.ts';
 
 // Each verb is loaded when it is asked for: a selftest needs no server.
 const verbs: Readonly<Record<string, () => Promise<Verb>>> = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { taskCreate, type TaskIntent, type UsageTotals } from '@orrery/protocol';
 import type { Harness } from '../src/harness/harness.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { createIds } from '../src/kernel/ids.ts';
+import { createIds, type Ids } from '../src/kernel/ids.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import type { AttemptSettings, HookName, RunParts } from '../src/run/doors.ts';
 import type { Store } from '../src/store/store.ts';
@@ -101,6 +101,8 @@ const settings: AttemptSettings = {
   outputBytes: 1_000_000,
 };
 
+const project = { id: 'prj_1', name: 'demo', path: '/demo' };
+
 type Asked = {
   readonly store: Store;
   readonly directory: string;
@@ -128,22 +130,11 @@ export const runParts = async ({
 }> => {
   const ids = createIds({ clock: systemClock, random: systemRandom });
   const backend = machine.backend(life);
-  const project = { id: 'prj_1', name: 'demo', path: '/demo' };
   const hooks = new Map<HookName, Uint8Array>(
     (['init', 'before', 'validation', 'after'] as const).map((name) => [name, Buffer.from('#!/bin/sh\n')]),
   );
   await mkdir(join(directory, 'environments'), { recursive: true });
-  const tasks = createTasks({
-    store,
-    clock: systemClock,
-    ids,
-    resolveProject: async () => project,
-    projectsById: async () => new Map([[project.id, project]]),
-    admit: async () => ({ harness: harness.id, backend: 'fake', model: null }),
-    checkDisk: () => undefined,
-    wake: () => undefined,
-    cancelRunning: () => undefined,
-  });
+  const tasks = tasksOn(store, ids, harness);
   const parts: RunParts = {
     store,
     clock: systemClock,
@@ -204,6 +195,20 @@ export const runParts = async ({
     generation,
   };
   return { parts, tasks, slices, intent: (prompt) => taskCreate.parse({ prompt, project: 'demo' }) };
+};
+
+const tasksOn = (store: Store, ids: Ids, harness: Harness): Tasks => {
+  return createTasks({
+    store,
+    clock: systemClock,
+    ids,
+    resolveProject: async () => project,
+    projectsById: async () => new Map([[project.id, project]]),
+    admit: async () => ({ harness: harness.id, backend: 'fake', model: null }),
+    checkDisk: () => undefined,
+    wake: () => undefined,
+    cancelRunning: () => undefined,
+  });
 };
 
 /** Resolves when a task has ended. */

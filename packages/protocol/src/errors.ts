@@ -4,7 +4,10 @@
 /** How one kind of failure looks on every door. */
 export type ErrorKind = { readonly http: number; readonly jsonrpc: number; readonly exit: number; readonly retryable: boolean };
 
-const kind = (http: number, jsonrpc: number, exit: number, retryable = false): ErrorKind => ({ http, jsonrpc, exit, retryable });
+const kind = (http: number, jsonrpc: number, exit: number): ErrorKind => ({ http, jsonrpc, exit, retryable: false });
+
+/** A failure that may pass when the same is tried again later. */
+const passing = (http: number, jsonrpc: number, exit: number): ErrorKind => ({ http, jsonrpc, exit, retryable: true });
 
 export const errorCatalogue = {
   // what the caller said
@@ -26,13 +29,13 @@ export const errorCatalogue = {
   // who is asking, and whether anyone answers
   unauthenticated: kind(401, -32010, 4),
   forbidden: kind(403, -32011, 4),
-  node_not_running: kind(503, -32012, 4, true),
-  node_unreachable: kind(503, -32012, 4, true),
+  node_not_running: passing(503, -32012, 4),
+  node_unreachable: passing(503, -32012, 4),
   node_mismatch: kind(409, -32013, 4),
   answer_invalid: kind(502, -32015, 4),
-  rate_limited: kind(429, -32014, 8, true),
+  rate_limited: passing(429, -32014, 8),
   // time and people
-  deadline: kind(504, -32020, 5, true),
+  deadline: passing(504, -32020, 5),
   interaction_required: kind(409, -32021, 6),
   outcome_unknown: kind(409, -32022, 7),
   stopped_watching: kind(409, -32023, 130),
@@ -40,12 +43,12 @@ export const errorCatalogue = {
   conflict: kind(409, -32030, 8),
   request_conflict: kind(409, -32031, 8),
   stale: kind(409, -32032, 8),
-  busy: kind(409, -32033, 8, true),
+  busy: passing(409, -32033, 8),
   unsupported: kind(409, -32034, 8),
   not_empty: kind(409, -32035, 8),
-  queue_full: kind(429, -32036, 8, true),
+  queue_full: passing(429, -32036, 8),
   node_already_running: kind(409, -32037, 8),
-  node_draining: kind(503, -32038, 8, true),
+  node_draining: passing(503, -32038, 8),
   // work
   rejected: kind(409, -32040, 9),
   refused_by_policy: kind(403, -32041, 10),
@@ -65,10 +68,10 @@ export const errorCatalogue = {
   path_refused: kind(403, -32054, 10),
   merge_conflict: kind(409, -32055, 8),
   // the node itself
-  disk_full: kind(507, -32060, 1, true),
+  disk_full: passing(507, -32060, 1),
   schema_newer: kind(500, -32061, 1),
   store_damaged: kind(500, -32062, 1),
-  keeper_lost: kind(500, -32063, 1, true),
+  keeper_lost: passing(500, -32063, 1),
   internal: kind(500, -32603, 1),
 } as const satisfies Record<string, ErrorKind>;
 

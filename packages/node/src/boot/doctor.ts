@@ -1,7 +1,7 @@
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DoctorReport } from '@orrery/protocol';
-import { openEnvironments } from '../environment/store.ts';
+import { openEnvironments } from '../environment/index.ts';
 import type { HarnessPrograms } from '../harness/install.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Clock } from '../kernel/clock.ts';

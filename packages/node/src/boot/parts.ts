@@ -50,7 +50,16 @@ const random = systemRandom;
 export const ids = createIds({ clock, random });
 
 /** What is there before anything is served. */
-export type Ground = { readonly options: BootOptions; readonly paths: NodePaths; readonly log: Log; readonly lock: DataLock; readonly config: Config; readonly secrets: Secrets; readonly store: Store; readonly git: Git };
+export type Ground = {
+  readonly options: BootOptions;
+  readonly paths: NodePaths;
+  readonly log: Log;
+  readonly lock: DataLock;
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly store: Store;
+  readonly git: Git;
+};
 
 export const openGround = async (options: BootOptions): Promise<Ground> => {
   const { paths, env, flags } = options;
@@ -81,7 +90,12 @@ export type Parts = Ground & {
 export const openParts = async (ground: Ground): Promise<Parts> => {
   const { paths, store, git, log, options } = ground;
   const keeper = createKeeperClient({ binary: () => findKeeperBinary({ explicit: options.env['ORRERY_KEEPER'] }) });
-  const factories = createBackendFactories({ keeper, stateDir: join(paths.data, 'keeper'), protectedPaths: [paths.data, paths.config], variables: options.env });
+  const factories = createBackendFactories({
+    keeper,
+    stateDir: join(paths.data, 'keeper'),
+    protectedPaths: [paths.data, paths.config],
+    variables: options.env,
+  });
   const workspace = createWorkspace({ dataDirectory: paths.data, store, git, clock, random, ids, log });
   const projects = createProjects({ store, git, dataDirectory: paths.data, clock, ids, workspace });
   const scripted = createScripted(paths.data);
@@ -103,8 +117,13 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
 
 const openBroker = async ({ paths, store, log, config, secrets }: Ground, scripted: Scripted): Promise<Broker> => {
   const providers = (): Providers => {
-    const own = Object.entries(config.current().providers).map(([id, { apiKey, ...rest }]) => [id, { ...rest, ...(apiKey === undefined ? {} : { key: apiKey }) }] as const);
-    return createProviders({ ...Object.fromEntries(own), [scriptedProvider]: { socket: scripted.socket, keyStyle: 'none' } }, secrets.read);
+    const own = Object.entries(config.current().providers).map(
+      ([id, { apiKey, ...rest }]) => [id, { ...rest, ...(apiKey === undefined ? {} : { key: apiKey }) }] as const,
+    );
+    return createProviders(
+      { ...Object.fromEntries(own), [scriptedProvider]: { socket: scripted.socket, keyStyle: 'none' } },
+      secrets.read,
+    );
   };
   providers();
   const prices = await loadPrices(config.current().prices, paths.config);
@@ -191,4 +210,3 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     generation: state.generation,
   };
 };
-

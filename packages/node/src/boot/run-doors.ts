@@ -4,7 +4,7 @@ import type { Broker } from '../broker/index.ts';
 import type { NodeConfig } from '../config/node-schema.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
-import { findEnvironment } from '../environment/store.ts';
+import { findEnvironment } from '../environment/index.ts';
 import type { Remover } from '../files/remove.ts';
 import type { Projects } from '../project/index.ts';
 import type { AttemptSettings, HookName, ProjectDoor, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';

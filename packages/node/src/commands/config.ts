@@ -1,6 +1,6 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import { nodeJsonSchema, projectJsonSchema } from '../config/json-schema.ts';
-import type { Verb } from '../main.ts';
+import type { Verb } from './verb.ts';
 
 /** `config schema`: the JSON Schemas of both files, for editors. */
 export const config: Verb = async ({ positionals }) => {

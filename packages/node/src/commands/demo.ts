@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGit } from '../git/run.ts';
 import { randomHex, systemRandom } from '../kernel/random.ts';
-import type { Verb } from '../main.ts';
+import type { Verb } from './verb.ts';
 import { makeDemo } from './demo/index.ts';
 
 /** `demo`: makes the demo's repository and answers the task for it. */

@@ -4,7 +4,7 @@ import { makeDirectories } from '../config/paths.ts';
 import { createSecrets } from '../config/secrets.ts';
 import { systemClock, toInstant } from '../kernel/clock.ts';
 import { systemRandom } from '../kernel/random.ts';
-import type { Verb } from '../main.ts';
+import type { Verb } from './verb.ts';
 
 /** `secret set NAME` (value on standard input) · `secret list` · `secret remove NAME`. Works with or without a running node. */
 export const secret: Verb = async ({ paths, positionals }) => {

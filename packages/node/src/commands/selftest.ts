@@ -14,7 +14,7 @@ import { createRemover } from '../files/remove.ts';
 import { findKeeperBinary } from '../keeper/binary.ts';
 import { createKeeperClient } from '../keeper/client.ts';
 import type { KeeperClient } from '../keeper/types.ts';
-import type { Verb } from '../main.ts';
+import type { Verb } from './verb.ts';
 
 type Line = DoctorReport['lines'][number];
 

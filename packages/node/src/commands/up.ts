@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { createLog, openLogFile } from '../kernel/log.ts';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Verb } from '../main.ts';
+import type { Verb } from './verb.ts';
 
 /** Host and port of `--listen`: `4747`, `127.0.0.1:4747`, `[::1]:0`. */
 const listenFlags = (listen: unknown): Record<string, unknown> => {

@@ -1,8 +1,16 @@
 import type { StageName, TaskIntent } from '@orrery/protocol';
 import type { Environment } from '../exec/backend.ts';
 import type { NewEvent, Tx } from '../store/store.ts';
-import { findStage, insertStage, updateAttempt, updateStage, type StageKey } from '../task/attempt-store.ts';
-import type { AttemptRow, StageRow, TaskRow } from '../task/model.ts';
+import {
+  type AttemptRow,
+  type StageKey,
+  type StageRow,
+  type TaskRow,
+  findStage,
+  insertStage,
+  updateAttempt,
+  updateStage,
+} from '../task/index.ts';
 import type { AttemptSettings, HookName, RunParts, WorkPlace } from './doors.ts';
 import { AttemptEnded, cancelledEnding, Detached } from './ending.ts';
 
@@ -99,8 +107,7 @@ export const beginStage = async (context: AttemptContext, name: StageName, round
 export const endStage = async (
   context: AttemptContext,
   row: StageRow,
-  end: StageEnd,
-  also: (tx: Tx) => Promise<void> = async () => undefined,
+  { also = async () => undefined, ...end }: StageEnd & { readonly also?: (tx: Tx) => Promise<void> },
 ): Promise<void> => {
   if (row.ended_at !== null) return;
   const nowMs = context.parts.clock.nowMs();

@@ -1,5 +1,4 @@
-import { findTask } from '../task/store.ts';
-import type { Ending } from '../task/model.ts';
+import { type Ending, findTask } from '../task/index.ts';
 import type { Claim } from '../queue/index.ts';
 import { checkGoing, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
 import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } from './ending.ts';
@@ -32,7 +31,7 @@ export const conductAttempt = async (context: AttemptContext, claim: Claim): Pro
   } finally {
     context.known();
   }
-  await settle(context, claim, await honourCancel(context, ending), reached);
+  await settle(context, claim, { ending: await honourCancel(context, ending), reached });
 };
 
 const work = async (open: OpenAttempt): Promise<Ending> => {

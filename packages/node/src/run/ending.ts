@@ -1,7 +1,7 @@
 import { toOrreryError, type Verdict } from '@orrery/protocol';
 import type { RunEnd } from '../exec/backend.ts';
 import type { TurnOutcome } from '../harness/harness.ts';
-import type { Ending } from '../task/model.ts';
+import type { Ending } from '../task/index.ts';
 
 /** Thrown inside an attempt to end it; carried to `settle`, never to the outside. */
 export class AttemptEnded extends Error {

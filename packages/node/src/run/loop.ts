@@ -1,9 +1,16 @@
 import { LEASE_MS, SETTLE_AGAIN_MS } from '../kernel/limits.ts';
 import { errorFields } from '../kernel/log.ts';
 import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
-import { attemptsOf, insertAttempt, openAttempt } from '../task/attempt-store.ts';
-import { intentOf, type AttemptRow, type TaskRow } from '../task/model.ts';
-import { findTask, updateTask } from '../task/store.ts';
+import {
+  type AttemptRow,
+  type TaskRow,
+  attemptsOf,
+  findTask,
+  insertAttempt,
+  intentOf,
+  openAttempt,
+  updateTask,
+} from '../task/index.ts';
 import { conductAttempt } from './attempt.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { RunParts } from './doors.ts';

@@ -1,10 +1,10 @@
 import { OrreryError, type EventBody, type StageName } from '@orrery/protocol';
 import type { Environment, Handle, RunEnd } from '../exec/backend.ts';
 import type { OutputStream } from '../keeper/types.ts';
-import { findRun, insertRun, updateRun, type RunRow } from '../environment/store.ts';
+import { findRun, insertRun, updateRun, type RunRow } from '../environment/index.ts';
 import { TERMINATE_GRACE_MS } from '../kernel/limits.ts';
 import { createMutex, type Mutex } from '../kernel/mutex.ts';
-import { updateAttempt } from '../task/attempt-store.ts';
+import { updateAttempt } from '../task/index.ts';
 import { checkGoing, taskEvent, type AttemptContext } from './attempt-context.ts';
 import { Detached } from './ending.ts';
 

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { openEnvironments } from '../environment/store.ts';
+import { openEnvironments } from '../environment/index.ts';
 import type { Claim } from '../queue/index.ts';
 import type { RunParts } from './doors.ts';
 

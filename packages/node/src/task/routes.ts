@@ -1,6 +1,6 @@
 import type { OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol';
-import { runsOfAttempt } from '../environment/store.ts';
+import { runsOfAttempt } from '../environment/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/store.ts';
 import { attemptsOf, stagesOf } from './attempt-store.ts';

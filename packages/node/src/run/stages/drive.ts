@@ -3,14 +3,13 @@ import { dirname, join, normalize } from 'node:path';
 import { OrreryError, type StageName } from '@orrery/protocol';
 import type { RunSpec } from '../../exec/backend.ts';
 import type { Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts';
-import { openAttempt } from '../../task/attempt-store.ts';
+import { type Ending, openAttempt } from '../../task/index.ts';
 import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
 import { endingOfRun, endingOfTurn } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
 import { secretNames, taskEnvironment } from './hook.ts';
 import { limitsOf } from './open.ts';
-import type { Ending } from '../../task/model.ts';
 
 const name: StageName = 'drive';
 

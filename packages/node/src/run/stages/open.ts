@@ -3,10 +3,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StageName } from '@orrery/protocol';
 import type { Environment, EnvironmentSpec, Limits } from '../../exec/backend.ts';
-import { findEnvironment, insertEnvironment, updateEnvironment } from '../../environment/store.ts';
+import { findEnvironment, insertEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { makeOwned, own } from '../../files/own.ts';
 import type { OwnedDirectory } from '../../files/remove.ts';
-import { updateAttempt } from '../../task/attempt-store.ts';
+import { updateAttempt } from '../../task/index.ts';
 import {
   beginStage,
   checkGoing,
@@ -33,15 +33,14 @@ export const open = async (context: AttemptContext, prepared: Prepared): Promise
     checkGoing(context);
     if (before?.state === 'open') return await reopen(context, prepared, recordedEnvironment(before.spec).spec);
     const opened = await openNew(context, prepared, id);
-    await endStage(
-      context,
-      row,
-      { ...passed, note: `${prepared.settings.backend}: ${describeGuarantees(opened.environment)}` },
-      async (tx) => {
+    await endStage(context, row, {
+      ...passed,
+      note: `${prepared.settings.backend}: ${describeGuarantees(opened.environment)}`,
+      also: async (tx) => {
         await updateEnvironment(tx.db, id, { state: 'open' });
         await updateAttempt(tx.db, context.attempt.id, { guarantees: JSON.stringify(opened.environment.guarantees) });
       },
-    );
+    });
     context.parts.atKillPoint('environment-opened', name);
     return opened;
   } catch (thrown) {

@@ -1,5 +1,5 @@
 import type { StageName } from '@orrery/protocol';
-import { updateTask } from '../../task/store.ts';
+import { updateTask } from '../../task/index.ts';
 import {
   beginStage,
   checkGoing,
@@ -24,7 +24,7 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   try {
     const prepared = await findAll(context);
     context.parts.atKillPoint('checkout-made', name);
-    await endStage(context, row, { ...passed, note: noteOf(prepared) }, (tx) => savePrepared(tx, context, prepared));
+    await endStage(context, row, { ...passed, note: noteOf(prepared), also: (tx) => savePrepared(tx, context, prepared) });
     context.parts.atKillPoint('prepared', name);
     return prepared;
   } catch (thrown) {

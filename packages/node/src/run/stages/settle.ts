@@ -1,10 +1,8 @@
 import type { StageName, TaskResult, TaskState } from '@orrery/protocol';
 import type { Environment } from '../../exec/backend.ts';
-import { findEnvironment, updateEnvironment } from '../../environment/store.ts';
+import { findEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
-import { stagesOf, updateAttempt } from '../../task/attempt-store.ts';
-import type { Ending } from '../../task/model.ts';
-import { updateTask } from '../../task/store.ts';
+import { type Ending, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
 import { environmentId } from './open.ts';
@@ -33,7 +31,11 @@ const nothing: Collected = {
  * Ends every process of the environment, brings the work into the mirror, and records the verdict in one transaction.
  * Every step can be repeated, so that a crash between two of them loses nothing.
  */
-export const settle = async (context: AttemptContext, claim: Claim, ending: Ending, reached: Reached): Promise<void> => {
+export const settle = async (
+  context: AttemptContext,
+  claim: Claim,
+  { ending, reached }: { readonly ending: Ending; readonly reached: Reached },
+): Promise<void> => {
   const { parts, task, attempt } = context;
   const row = await beginStage(context, name, 1);
   await reached.environment?.close();

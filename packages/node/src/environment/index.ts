@@ -1,0 +1,12 @@
+export {
+  findEnvironment,
+  findRun,
+  insertEnvironment,
+  insertRun,
+  openEnvironments,
+  runsOfAttempt,
+  updateEnvironment,
+  updateRun,
+  type EnvironmentRow,
+  type RunRow,
+} from './store.ts';
