@@ -49,8 +49,8 @@ export async function until(what, holds, ms = 5000) {
 
 /** Starts a keeper for a command without connecting. */
 export async function launch(command, args = [], options = {}) {
-  const { env, keeper = binary, keeperVariables = {}, more, startArgs, dir = folder(), ...spec } = options
-  k.writeSpec(dir, k.specText(command, args, spec, more), env, uid === process.getuid() ? 0 : uid)
+  const { env, keeper = binary, keeperVariables = {}, startArgs, dir = folder(), ...spec } = options
+  k.writeSpec(dir, k.specText(command, args, spec), { env, uid: uid === process.getuid() ? 0 : uid })
   const started = k.start(keeper, dir, { uid: uid === process.getuid() ? 0 : uid, env: { ...keeperEnv, ...keeperVariables }, args: startArgs })
   return { dir, ...started, line: await started.line }
 }

@@ -163,7 +163,7 @@ describe('before the start', { concurrency: 4 }, () => {
     }
     for (const [text, reason] of Object.entries(cases)) {
       const dir = folder()
-      k.writeSpec(dir, text, {}, uid === process.getuid() ? 0 : uid)
+      k.writeSpec(dir, text, { uid: uid === process.getuid() ? 0 : uid })
       const run = k.start(binary, dir, { uid, env: keeperEnv })
       assert.equal(await run.line, `refused ${reason}`.trimEnd())
       assert.deepEqual(await run.child.ended, { code: 125, signal: null })

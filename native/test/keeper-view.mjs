@@ -11,8 +11,8 @@ const escape = (value) => [...Buffer.from(value)].map((b) => (b < 0x20 || b > 0x
 
 export const defaults = { stdio: 'piped', cwd: '/', 'output-bytes': 1 << 30, 'spool-window-bytes': 1 << 30, 'go-timeout-ms': 10000, 'release-timeout-ms': 20000, confine: 0 }
 
-/** Text of a spec; `more` are extra raw lines. */
-export function specText(command, args, options = {}, more = []) {
+/** Text of a spec. */
+export function specText(command, args, options = {}) {
   const { confinement, ...rest } = { ...defaults, ...options }
   const lines = ['version 1', `command ${escape(command)}`, ...args.map((a) => `arg ${escape(a)}`)]
   if (confinement) rest.confine = 1
@@ -23,7 +23,7 @@ export function specText(command, args, options = {}, more = []) {
     for (const [access, path] of files) lines.push(`file ${access} ${escape(path)}`)
     for (const path of readonly) lines.push(`readonly ${escape(path)}`)
   }
-  return [...lines, ...more].join('\n') + '\n'
+  return lines.join('\n') + '\n'
 }
 
 export function makeDir(root, uid) {
@@ -32,7 +32,7 @@ export function makeDir(root, uid) {
   return dir
 }
 
-export function writeSpec(dir, spec, env = { PATH: '/usr/local/bin:/usr/bin:/bin' }, uid = 0) {
+export function writeSpec(dir, spec, { env = { PATH: '/usr/local/bin:/usr/bin:/bin' }, uid = 0 } = {}) {
   writeFileSync(join(dir, 'spec'), spec, { mode: 0o600 })
   writeFileSync(join(dir, 'env'), Object.entries(env).map(([k, v]) => `${k}=${v}\0`).join(''), { mode: 0o600 })
   if (uid) for (const name of ['spec', 'env']) chownSync(join(dir, name), uid, uid)
