@@ -73,7 +73,7 @@ const startNode = async ({ env, entry }: Program, { args, logFile }: Starting): 
   const ready = new Promise<string>((resolve, reject) => {
     const read = linesOf(child, (line) => {
       if (typeof line['url'] === 'string') resolve(line['url']);
-      if (isErrorLine(line)) reject(fromErrorBody(line.error));
+      if (isErrorLine(line)) reject(refusalToStart(fromErrorBody(line.error), logFile));
     });
     // What it wrote last may arrive after its end: that is read before anything is concluded.
     Promise.all([ended, read]).then(
@@ -88,6 +88,16 @@ const startNode = async ({ env, entry }: Program, { args, logFile }: Starting): 
   }
   return { url, node: { ended, stop: () => void child.kill('SIGTERM') } };
 };
+
+/** A node that could not start for a reason of its own left more in its log, and cannot be asked. */
+const refusalToStart = (error: OrreryError, logFile: string | null): OrreryError =>
+  error.code === 'internal' && logFile !== null
+    ? new OrreryError('internal', error.message, {
+        rule: 'What it wrote before it ended is in its log.',
+        fix: `cat ${logFile}`,
+        cause: error,
+      })
+    : error;
 
 const neverReady = (code: number, logFile: string | null): OrreryError =>
   new OrreryError('node_not_running', `The node ended with ${code} before it was ready.`, {

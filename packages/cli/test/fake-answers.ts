@@ -8,7 +8,7 @@ import {
   type Project,
   type Task,
 } from '@orrery/protocol';
-import { backends, doctorLines, harnesses, patch, stages } from './fake-facts.ts';
+import { doctorLines, harnesses, patch, stages } from './fake-facts.ts';
 import { ago, idOf, type FakeState } from './fake-state.ts';
 import { playTask, textOf, type Play } from './fake-task.ts';
 
@@ -73,7 +73,7 @@ export const answerOf = (call: Call, state: FakeState, around: Around): unknown 
     taskAttempts: () => ({ items: attemptsOf(find(state.tasks, params['id'])), seq }),
     taskDiff: () => diffOf(find(state.tasks, params['id'])),
     taskDescribe: () => ({ runs: [{ stage: 'drive', text: 'pi --print (token: …)\n' }] }),
-    backendList: () => ({ items: backends }),
+    backendList: () => ({ items: state.backends }),
     harnessList: () => ({ items: harnesses }),
     salvageList: () => page(state.salvage),
     salvageShow: () => ({ ...find(state.salvage, params['id']), paths: ['src/roman.ts', 'notes.md'] }),

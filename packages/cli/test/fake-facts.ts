@@ -1,4 +1,3 @@
-import { ago } from './fake-state.ts';
 import type { BackendView, DoctorReport, HarnessView } from '@orrery/protocol';
 
 export const backends: BackendView[] = [
@@ -80,8 +79,8 @@ export const stages = [
     exitCode: null,
     note: null,
     output: null,
-    startedAt: ago(60_000),
-    endedAt: ago(59_600),
+    startedAt: '2026-03-01T11:59:00.000Z',
+    endedAt: '2026-03-01T11:59:00.400Z',
   },
   {
     name: 'drive',
@@ -90,8 +89,8 @@ export const stages = [
     exitCode: 0,
     note: null,
     output: null,
-    startedAt: ago(59_000),
-    endedAt: ago(47_000),
+    startedAt: '2026-03-01T11:59:01.000Z',
+    endedAt: '2026-03-01T11:59:13.000Z',
   },
   {
     name: 'validate',
@@ -100,7 +99,7 @@ export const stages = [
     exitCode: 1,
     note: null,
     output: 'not ok\n',
-    startedAt: ago(47_000),
-    endedAt: ago(46_000),
+    startedAt: '2026-03-01T11:59:13.000Z',
+    endedAt: '2026-03-01T11:59:14.000Z',
   },
 ];

@@ -1,5 +1,6 @@
 // What a fake node knows.
 import {
+  type BackendView,
   makeId,
   type OperationName,
   type OrreryEvent,
@@ -8,6 +9,7 @@ import {
   type Task,
   type TokenView,
 } from '@orrery/protocol';
+import { backends } from './fake-facts.ts';
 
 export const TOKEN = 'orr_owner_0123456789';
 export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
@@ -36,6 +38,7 @@ export type FakeState = {
   queuePaused: boolean;
   stopping: boolean;
   installationId: string;
+  backends: BackendView[];
   lacks: OperationName[];
   /** Requests that were made, as `POST /tasks req_…`. */
   seen: string[];
@@ -53,6 +56,7 @@ export const emptyState = (): FakeState => ({
   queuePaused: false,
   stopping: false,
   installationId: 'ins_fake',
+  backends: structuredClone(backends),
   lacks: [],
   seen: [],
   byRequest: new Map(),

@@ -95,6 +95,15 @@ export const scenarios: Readonly<Record<string, (bench: Bench) => void>> = {
     site(bench);
     things(bench);
   },
+  demo: (bench) => {
+    const task = { prompt: 'retry the roman numerals', model: 'scripted/demo', maxRetries: 3 };
+    bench.nodeAnswers.set('demo', [
+      { result: { source: `${bench.folder}/demo`, task, realModel: ['orrery secret set anthropic'] } },
+    ]);
+  },
+  'broken-sandbox': (bench) => {
+    Object.assign(bench.node.state.backends[0] ?? {}, { usable: false, problem: 'no user namespaces' });
+  },
   selftest: (bench) => {
     bench.nodeAnswers.set('selftest sandbox', [
       { line: { area: 'files', state: 'ok', message: 'the home folder is denied', fix: null } },

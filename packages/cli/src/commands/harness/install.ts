@@ -3,7 +3,7 @@ import { durationText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
 /** How long an installation may take. */
-const INSTALL_MS = 900_000;
+export const INSTALL_MS = 900_000;
 
 /** `orrery harness install`. */
 export const harnessInstall: Command = async (context) => {

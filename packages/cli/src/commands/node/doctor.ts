@@ -5,9 +5,9 @@ import type { Screen } from '../../screen.ts';
 import { countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
-/** Lines of findings: what `doctor` and `selftest` show. */
-export const findingsText = (screen: Screen, lines: DoctorReport['lines']): string => {
-  const width = Math.max(0, ...lines.map(({ area }) => area.length));
+/** Lines of findings: what `doctor` and `selftest` show. `narrowest`: width of the first column at least. */
+export const findingsText = (screen: Screen, lines: DoctorReport['lines'], narrowest = 0): string => {
+  const width = Math.max(narrowest, ...lines.map(({ area }) => area.length));
   const marks = { ok: screen.good('✓'), warning: screen.careful('!'), problem: screen.bad('✗') };
   return lines
     .map(({ area, state, message, fix }) =>

@@ -87,7 +87,7 @@ export const runCommands: readonly CommandSpec[] = [
       { line: 'orrery demo --backend local', does: 'on a machine whose sandbox lacks something, knowing that' },
     ],
     exits: [3, 4, 5, 8, 9, 10, 130, 143],
-    operations: ['taskAdd', 'taskShow', 'projectAdd'],
+    operations: ['taskAdd', 'taskShow', 'projectAdd', 'backendList', 'harnessList'],
     changes: 'once',
     follows: true,
     load: async () => (await import('./demo.ts')).demo,

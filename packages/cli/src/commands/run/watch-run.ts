@@ -6,10 +6,16 @@ import { createTimeline, type Timeline } from '../../timeline.ts';
 import { nextCommands, verdictText } from '../../verdict-text.ts';
 import { failureOfTask, stopWatching, watchTask } from '../../watch.ts';
 import { durationText } from '../../wording.ts';
+import { paintPatch } from '../task/diff.ts';
 import type { CommandContext, Outcome } from '../command.ts';
 
 /** What a watched run also does. */
-export type RunWishes = { readonly apply: boolean; readonly debug: boolean; readonly hints?: readonly string[] };
+export type RunWishes = {
+  readonly apply: boolean;
+  readonly debug: boolean;
+  readonly patch?: boolean;
+  readonly hints?: readonly string[];
+};
 
 /** Watches a task that was just sent, with its timeline on standard error, and ends with its verdict. */
 export const watchRun = async (
@@ -82,13 +88,25 @@ const describe = async ({ client, operations }: Connection, id: string): Promise
 const diffOf = async ({ client }: Connection, task: Task): Promise<TaskDiff | null> =>
   (task.result?.filesChanged ?? 0) === 0 ? null : client.call('taskDiff', { params: { id: task.id } }).catch(() => null);
 
+/** Lines of a patch that are shown below a verdict; the rest is in `task diff`. */
+const PATCH_LINES = 60;
+
+const patchLines = ({ screen }: CommandContext, diff: TaskDiff): string[] => {
+  const lines = paintPatch(screen, diff.patch.trimEnd()).split('\n');
+  const left = lines.length - PATCH_LINES;
+  return ['', ...lines.slice(0, PATCH_LINES), ...(left > 0 ? [screen.dim(`… ${left} more lines`)] : [])];
+};
+
 const finish = async (
   context: CommandContext,
   connection: Connection,
   { task, wishes }: { readonly task: Task; readonly wishes: RunWishes },
 ): Promise<Outcome> => {
   const diff = await diffOf(connection, task);
-  const text = verdictText(context.screen, task, diff);
+  const text = [
+    verdictText(context.screen, task, diff),
+    ...(wishes.patch === true && diff !== null ? patchLines(context, diff) : []),
+  ].join('\n');
   const failure = failureOfTask(task);
   const files = diff === null ? [] : diff.files;
   if (failure !== undefined || !wishes.apply || files.length === 0) {

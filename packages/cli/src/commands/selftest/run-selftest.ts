@@ -6,6 +6,9 @@ import type { CommandContext, Outcome } from '../command.ts';
 
 type Finding = DoctorReport['lines'][number];
 
+/** Findings come one by one: the first column is as wide as the usual names. */
+const AREA_WIDTH = 24;
+
 const isFinding = (value: unknown): value is Finding =>
   typeof value === 'object' &&
   value !== null &&
@@ -25,7 +28,7 @@ export const runSelftest = async (context: CommandContext, name: string): Promis
     const finding = line['line'];
     if (!isFinding(finding)) return;
     findings.push(finding);
-    context.data({ text: findingsText(context.screen, [{ ...finding, fix: finding.fix ?? null }]), json: finding });
+    context.data({ text: findingsText(context.screen, [{ ...finding, fix: finding.fix ?? null }], AREA_WIDTH), json: finding });
   };
   const last = await context.world.processes.callNode({
     args: ['selftest', name, ...context.nodeArguments, ...(backend === null ? [] : ['--backend', backend])],

@@ -5,7 +5,7 @@ import { filesText } from '../../verdict-text.ts';
 import type { Command, CommandContext } from '../command.ts';
 
 /** A patch with its lines coloured; without colours every byte stays as it is. */
-const paintPatch = (screen: Screen, patch: string): string =>
+export const paintPatch = (screen: Screen, patch: string): string =>
   patch
     .split('\n')
     .map((line) => {
