@@ -1,5 +1,7 @@
 // Wiring only: the one place that sees everything.
 
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createApi, createStreams, serveApi, type ApiServer } from './api/index.ts';
 import { nodeHandlers } from './boot/handlers.ts';
 import type { NodeState } from './boot/node-state.ts';
@@ -7,9 +9,10 @@ import { clock, ids, openGround, openParts, openTasks, runParts, type BootOption
 import { isScripted } from './boot/scripted.ts';
 import { installationId, removeDescriptor, writeDescriptor } from './config/descriptor.ts';
 import { toInstant } from './kernel/clock.ts';
+import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
 import { projectHandlers } from './project/index.ts';
-import { queueHandlers } from './queue/index.ts';
+import { queueHandlers, setPaused } from './queue/index.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
 import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
 import { tokenHandlers } from './token/index.ts';
@@ -50,7 +53,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
 export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   const parts = await openParts(await openGround(options));
-  const { store, paths, lock } = parts;
+  const { store, paths, lock, config } = parts;
   const state: NodeState = {
     installationId: await installationId(paths.installation, ids),
     generation: ids('run'),
@@ -58,6 +61,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
     dataDirectory: paths.data,
     url: '',
     phase: 'recovering',
+    needRestart: [],
   };
   const stopping = new AbortController();
   const loop: RunLoop = createRunLoop(runParts(parts, state, stopping.signal));
@@ -77,13 +81,21 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
     { taskId: null, turn: null, body: { kind: 'node.recovered', ...recovered } },
   ]);
   await lock.describe({ pid: process.pid, url: api.url });
-  ending.closeLater(watchConfig(parts, loop));
+  ending.closeLater(watchConfig(parts, { state, loop }));
+  ending.closeLater(cleanHourly(parts));
+  if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();
   return { url: api.url, installationId: state.installationId, stop: ending.stop, ended: ending.ended };
 };
 
-const announce = ({ paths }: Parts, state: NodeState): Promise<void> =>
-  writeDescriptor(paths.descriptor, {
+/** Clients look where the environment points; a data directory named in the file alone is announced there too. */
+const descriptorFiles = ({ paths, options }: Parts): readonly string[] => [
+  ...new Set([paths.descriptor, options.paths.descriptor]),
+];
+
+const announce = async (parts: Parts, state: NodeState): Promise<void> => {
+  const { paths } = parts;
+  const descriptor = {
     installationId: state.installationId,
     generation: state.generation,
     pid: process.pid,
@@ -91,10 +103,37 @@ const announce = ({ paths }: Parts, state: NodeState): Promise<void> =>
     tokenFile: paths.ownerToken,
     version,
     startedAt: toInstant(state.startedAtMs),
+  };
+  for (const file of descriptorFiles(parts)) {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeDescriptor(file, descriptor);
+  }
+};
+
+/** A change holds for what begins after it; what needs a restart is remembered and shown by `orrery doctor`. */
+const watchConfig = (
+  { config, log }: Parts,
+  { state, loop }: { readonly state: NodeState; readonly loop: RunLoop },
+): (() => void) =>
+  config.watch({
+    change: ({ needRestart }) => {
+      state.needRestart = [...new Set([...state.needRestart, ...needRestart])];
+      loop.wake();
+    },
+    problem: (error) => log.warn('config.problem', { code: error.code }),
   });
 
-const watchConfig = ({ config, log }: Parts, loop: RunLoop): (() => void) =>
-  config.watch({ change: () => loop.wake(), problem: (error) => log.warn('config.problem', { code: error.code }) });
+/** What was moved aside long enough ago goes, once at the start and then every hour. */
+const cleanHourly = ({ workspace, config, log }: Parts): (() => void) => {
+  const clean = (): void => {
+    workspace
+      .reclaim({ dryRun: false, days: config.current().retention.asideDays })
+      .catch((thrown: unknown) => log.warn('retention.failed', errorFields(thrown)));
+  };
+  clean();
+  const timer = setInterval(clean, RETENTION_MS);
+  return () => clearInterval(timer);
+};
 
 type Ending = Pick<RunningNode, 'stop' | 'ended'> & { closeLater(close: () => void | Promise<void>): void };
 
@@ -114,7 +153,7 @@ const createEnding = (
     await parts.broker.close();
     await parts.scripted.close();
     await parts.workspace.settled();
-    await removeDescriptor(parts.paths.descriptor, state.generation);
+    for (const file of descriptorFiles(parts)) await removeDescriptor(file, state.generation);
     await parts.store.close();
     parts.lock.release();
     ended.resolve();

@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts';
 import type { Store } from '../store/store.ts';
 import type { Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
+import type { NodeState } from './node-state.ts';
 
 type Line = DoctorReport['lines'][number];
 
@@ -25,6 +26,7 @@ export type DoctorParts = {
   readonly dataDirectory: string;
   readonly environmentsDirectory: string;
   readonly clock: Pick<Clock, 'nowMs'>;
+  readonly state: Pick<NodeState, 'needRestart'>;
 };
 
 /** Looks at everything a node stands on. Reads only. */
@@ -36,7 +38,16 @@ export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
 
 const ok = (area: string, message: string): Line => ({ area, state: 'ok', message, fix: null });
 
-const configLines = async ({ config }: DoctorParts): Promise<Line[]> => {
+const configLines = async ({ config, state }: DoctorParts): Promise<Line[]> => {
+  if (state.needRestart.length > 0)
+    return [
+      {
+        area: 'configuration',
+        state: 'warning',
+        message: `Changed, but in force only after a restart: ${state.needRestart.join(', ')}.`,
+        fix: 'orrery down && orrery up --detach',
+      },
+    ];
   const problem = config.problem();
   if (problem === null) return [ok('configuration', 'The configuration is in force as it is written.')];
   return [{ area: 'configuration', state: 'problem', message: `${problem.message} The last good one holds.`, fix: problem.fix }];

@@ -14,6 +14,8 @@ export type NodeState = {
   readonly dataDirectory: string;
   url: string;
   phase: NodeFacts['state'];
+  /** Configuration keys that were changed and hold from the next start on. */
+  needRestart: readonly string[];
 };
 
 /** The facts a client sees. */

@@ -1,12 +1,12 @@
 // Makes the parts of a node from the lowest ring up, each from its arguments.
 
 import { statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
 import { loadConfig, type Config } from '../config/config.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
-import { makeDirectories, type NodePaths } from '../config/paths.ts';
+import { makeDirectories, pathsIn, type NodePaths } from '../config/paths.ts';
 import { createSecrets, type Secrets } from '../config/secrets.ts';
 import { createBackendFactories } from '../exec/registry.ts';
 import { createRemover } from '../files/remove.ts';
@@ -43,11 +43,21 @@ export type BootOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: Readonly<Record<string, unknown>>;
   readonly insecureBind: boolean;
+  /** Whether `paths.data` was named by the command line or the environment. */
+  readonly dataNamed: boolean;
+  /** The store cannot go on: the process has to end, the next start recovers. */
+  readonly onStoreLost: (error: OrreryError) => void;
 };
 
 export const clock = systemClock;
 const random = systemRandom;
 export const ids = createIds({ clock, random });
+
+/** The data directory of the file holds when neither the command line nor the environment named one. */
+const settledPaths = ({ paths, dataNamed }: BootOptions, config: Config): NodePaths => {
+  const { data } = config.current();
+  return data === null || dataNamed ? paths : pathsIn({ data: resolve(paths.config, data), configFile: paths.configFile });
+};
 
 /** What is there before anything is served. */
 export type Ground = {
@@ -62,13 +72,14 @@ export type Ground = {
 };
 
 export const openGround = async (options: BootOptions): Promise<Ground> => {
-  const { paths, env, flags } = options;
+  const { env, flags } = options;
+  const config = await loadConfig({ file: options.paths.configFile, env, flags });
+  const paths = settledPaths(options, config);
   await makeDirectories(paths, process.getuid?.() ?? 0);
   const lock = await takeDataLock({ lock: paths.lock, data: paths.data, pid: process.pid });
   const log = createLog({ sink: openLogFile({ path: paths.log }), clock });
-  const config = await loadConfig({ file: paths.configFile, env, flags });
   const secrets = createSecrets({ file: paths.secrets, keyFile: paths.secretKey, env, random, clock });
-  const store = await openStore({ file: paths.database, clock, log });
+  const store = await openStore({ file: paths.database, clock, log, onLost: options.onStoreLost });
   return { options, paths, log, lock, config, secrets, store, git: createGit() };
 };
 

@@ -1,6 +1,6 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import { bootNode } from '../boot.ts';
-import { installFatal } from '../kernel/fatal.ts';
+import { FATAL_EXIT_CODE, installFatal } from '../kernel/fatal.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog, openLogFile } from '../kernel/log.ts';
 import { mkdirSync } from 'node:fs';
@@ -30,7 +30,14 @@ export const up: Verb = async ({ paths, values }) => {
   mkdirSync(dirname(paths.log), { recursive: true, mode: 0o700 });
   installFatal({ log: createLog({ sink: openLogFile({ path: paths.log }), clock: systemClock }) });
   const flags = { ...listenFlags(values['listen']) };
-  const node = await bootNode({ paths, env: process.env, flags, insecureBind: values['insecure-bind'] === true });
+  const node = await bootNode({
+    paths,
+    env: process.env,
+    flags,
+    insecureBind: values['insecure-bind'] === true,
+    dataNamed: typeof values['data'] === 'string' || (process.env['ORRERY_DATA'] ?? '') !== '',
+    onStoreLost: () => process.exit(FATAL_EXIT_CODE),
+  });
   let asked = 0;
   const onSignal = (): void => void node.stop(++asked > 1);
   process.on('SIGTERM', onSignal);

@@ -128,3 +128,7 @@ export const SALVAGE_PER_SWEEP = 10_000;
 export const STALE_LOCK_MS = 60 * 60_000;
 /** Entries deleted before other work gets a turn. */
 export const REMOVE_BATCH = 200;
+
+// --- the node ---
+/** How often what is kept for a time only is looked through. */
+export const RETENTION_MS = 3_600_000;
