@@ -68,6 +68,7 @@ export const ARROWS: Record<string, readonly string[]> = {
 export const SPAWN_POINTS: readonly string[] = [
   'packages/node/src/keeper/',
   'packages/node/src/git/',
+  'packages/node/src/harness/run-to-end.ts',
   'packages/cli/src/node-process.ts',
   'tools/',
 ];

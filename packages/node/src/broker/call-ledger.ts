@@ -3,8 +3,8 @@
 import type { Log } from '../kernel/log.ts';
 import { errorFields } from '../kernel/log.ts';
 import type { Store } from '../store/store.ts';
-import type { TokenCounts, TokenIdentity } from './model.ts';
-import { costOf, leastCostOf, type Price } from './prices.ts';
+import type { Price, TokenCounts, TokenIdentity } from './model.ts';
+import { costOf, leastCostOf } from './prices.ts';
 import { createRemembered } from './remembered.ts';
 
 /** A call that is over. */

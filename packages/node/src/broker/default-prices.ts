@@ -1,6 +1,6 @@
 // Prices as their providers listed them on the date below. A user's own file stands above this one.
 
-import type { Price, Rates } from './prices.ts';
+import type { Price, Rates } from './model.ts';
 
 /** When this table was taken. */
 export const DEFAULT_PRICES_DATE = '2026-11-20';

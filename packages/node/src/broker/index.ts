@@ -2,6 +2,6 @@
 
 export { createBroker, type Broker, type BrokerParts } from './broker.ts';
 export { createProviders, providerSettings, type Provider, type ProviderSettings, type Providers } from './providers.ts';
-export { createPriceTable, parsePrices, pricesFile, type Price, type PriceTable } from './prices.ts';
+export { createPriceTable, parsePrices, pricesFile, type PriceTable } from './prices.ts';
 export { parseEgressRule } from './egress-rules.ts';
-export type { Grants, LimitReport, LimitWindow } from './model.ts';
+export type { Grants, LimitReport, LimitWindow, Price } from './model.ts';

@@ -42,3 +42,16 @@ export type LimitReport = {
 };
 
 export type LimitWindow = { readonly name: string; readonly usedPercent: number | null; readonly resetsAt: string | null; readonly exhausted: boolean };
+
+/** US dollars for a million tokens. */
+export type Rates = { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number };
+
+export type Price = {
+  readonly provider: string;
+  readonly model: string;
+  /** First day (UTC, `YYYY-MM-DD`) of this price; null: always. */
+  readonly from: string | null;
+  readonly rates: Rates;
+  /** Dearer rates for calls with more input than this. */
+  readonly long: { readonly aboveInputTokens: number; readonly rates: Rates } | null;
+};

@@ -4,19 +4,7 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import { defaultPrices } from './default-prices.ts';
-import type { TokenCounts } from './model.ts';
-
-export type Rates = { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number };
-
-export type Price = {
-  readonly provider: string;
-  readonly model: string;
-  /** First day (UTC, `YYYY-MM-DD`) of this price; null: always. */
-  readonly from: string | null;
-  readonly rates: Rates;
-  /** Dearer rates for calls with more input than this. */
-  readonly long: { readonly aboveInputTokens: number; readonly rates: Rates } | null;
-};
+import type { Price, Rates, TokenCounts } from './model.ts';
 
 /** Knows what a call costs. */
 export type PriceTable = {

@@ -38,7 +38,7 @@ describe('launches', () => {
     const launch = registry.get('claude').launch(context);
     expect(JSON.parse(new TextDecoder().decode(launch.input))).toEqual({
       type: 'user',
-      message: { role: 'user', content: [{ type: 'text', text: context.prompt }] },
+      message: { role: 'user', content: [{ type: 'text', text: ` ${context.prompt}` }] },
       parent_tool_use_id: null,
     });
     expect(launch.args).toContain("{\"apiKeyHelper\":\"cat '/run/to'\\\\''ken'\"}");

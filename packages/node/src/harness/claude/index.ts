@@ -20,7 +20,6 @@ const launch = (context: TurnContext): TurnLaunch => {
     ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--replay-user-messages'],
     '--dangerously-skip-permissions',
     ...['--settings', JSON.stringify({ apiKeyHelper: `cat ${shellWord(context.tokenFile)}` })],
-    // A prompt that begins with a slash is text.
     '--disable-slash-commands',
     // The repository's own settings and MCP servers are opt-in.
     ...['--setting-sources', 'user', '--strict-mcp-config'],
@@ -46,11 +45,14 @@ const launch = (context: TurnContext): TurnLaunch => {
       ...(context.asRoot ? { IS_SANDBOX: '1' } : {}),
     },
     homeFiles: {},
-    input: new TextEncoder().encode(`${JSON.stringify(userLine(context.prompt))}\n`),
+    input: new TextEncoder().encode(`${JSON.stringify(userLine(asText(context.prompt)))}\n`),
     closeInput: 'after-input',
     programPaths: [program.directory],
   };
 };
+
+/** A prompt that begins with a slash and the name of a command would be run as one, or be dropped: after a space it is text. */
+const asText = (prompt: string): string => (prompt.startsWith('/') ? ` ${prompt}` : prompt);
 
 const userLine = (prompt: string) => ({
   type: 'user',
