@@ -17,7 +17,8 @@ export type Connection = {
   readonly local: Descriptor | null;
 };
 
-export type Selection = { readonly url: string | null; readonly tokenFile: string | null };
+/** `stop` ends every call to the node. */
+export type Selection = { readonly url: string | null; readonly tokenFile: string | null; readonly stop?: AbortSignal };
 
 /** Where to connect, before anything was asked. */
 type Target = { readonly url: string; readonly tokenFile: string | null; readonly local: Descriptor | null };
@@ -32,8 +33,10 @@ const notRunning = (paths: Paths): OrreryError =>
 export const findNode = async (world: World, paths: Paths, selection: Selection): Promise<Target | null> => {
   const url = selection.url ?? world.env['ORRERY_URL'] ?? null;
   const tokenFile = selection.tokenFile ?? world.env['ORRERY_TOKEN_FILE'] ?? null;
-  if (url !== null) return { url: checkUrl(url), tokenFile, local: null };
+  if (url !== null && tokenFile !== null) return { url: checkUrl(url), tokenFile, local: null };
   const local = await readDescriptor(paths.descriptor);
+  // The address of the node of this data directory may be given by hand: its token is found as usual.
+  if (url !== null && checkUrl(url) !== local?.url) return { url: checkUrl(url), tokenFile, local: null };
   if (local === null || !world.processes.isAlive(local.pid)) return null;
   return { url: checkUrl(local.url), tokenFile: tokenFile ?? local.tokenFile, local };
 };
@@ -51,8 +54,8 @@ const checkUrl = (text: string): string => {
   const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
   if (url.protocol === 'http:' && !loopback) {
     throw new OrreryError('invalid_input', 'The node is on another machine and the URL is not https.', {
-      rule: 'A token is sent in the clear to this machine only.',
-      fix: 'Use https, or a tunnel: ssh -L 4747:127.0.0.1:4747 HOST',
+      rule: 'A token is sent in the clear to this machine only; use https, or a tunnel.',
+      fix: 'ssh -N -L 4747:127.0.0.1:4747 HOST',
     });
   }
   return url.href.replace(/\/+$/, '');
@@ -76,7 +79,7 @@ const readToken = async (file: string | null): Promise<string | null> => {
 export const connect = async (world: World, paths: Paths, selection: Selection): Promise<Connection> => {
   const target = await findNode(world, paths, selection);
   if (target === null) throw notRunning(paths);
-  const client = createClient({ url: target.url, token: () => readToken(target.tokenFile) });
+  const client = createClient({ url: target.url, token: () => readToken(target.tokenFile), stop: selection.stop });
   try {
     const [node, capabilities] = await Promise.all([client.call('nodeShow'), client.call('capabilities')]);
     if (target.local !== null && target.local.installationId !== node.installationId) {
@@ -88,6 +91,8 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
     return { client, node, operations: new Set(capabilities.operations), local: target.local };
   } catch (thrown) {
     client.close();
+    // Its process id may live on in another process: nobody listens there, so that it does not run.
+    if (target.local !== null && thrown instanceof OrreryError && thrown.code === 'node_unreachable') throw notRunning(paths);
     throw thrown;
   }
 };

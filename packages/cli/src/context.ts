@@ -37,7 +37,8 @@ export const createContext = ({ table, spec, input, mode, world, held }: Given):
     requireOperations(connection, spec.operations ?? [], nameOf(spec));
     return connection;
   };
-  const join = async (): Promise<Connection> => held.connection ?? hold(await connect(world, paths, selection));
+  const join = async (stop?: AbortSignal): Promise<Connection> =>
+    held.connection ?? hold(await connect(world, paths, { ...selection, stop }));
   return {
     world,
     table,
@@ -60,7 +61,13 @@ export const createContext = ({ table, spec, input, mode, world, held }: Given):
       try {
         return await join();
       } catch (thrown) {
-        if (!(thrown instanceof OrreryError) || thrown.code !== 'node_not_running' || selection.url !== null) throw thrown;
+        if (
+          !(thrown instanceof OrreryError) ||
+          thrown.code !== 'node_not_running' ||
+          selection.url !== null ||
+          world.env['ORRERY_URL'] !== undefined
+        )
+          throw thrown;
         if (input.flag('no-start')) throw thrown;
         note('  No node is running: one is started in the background (orrery down stops it).');
         await world.processes.startNode({ args: [...nodeArguments, '--detach'], logFile: paths.upLog });

@@ -82,9 +82,21 @@ describe('--json', () => {
 
   it('prints an envelope for what cannot be read, and for a mistake of our own', async () => {
     const wrong = await run(['task', 'list', '--limit', 'hunter2', '--json']);
-    hold.bench.nodeAnswers.set('secret list', [{ nothing: true }]);
-    const broken = table.find((spec) => nameOf(spec) === 'version');
-    expect(broken).toBeDefined();
+    const mistake = await run(['secret', 'set', 'x', '--json'], { stdinFails: true });
+    expect({ exit: mistake.exit, ...envelopeOf(mistake) }).toEqual({
+      exit: 1,
+      schemaVersion: 1,
+      action: 'secret.set',
+      ok: false,
+      error: {
+        code: 'internal',
+        message: 'The command line itself failed; that is a mistake in Orrery.',
+        exitCode: 1,
+        retryable: false,
+        rule: 'What the node does goes on.',
+        fix: 'Repeat it with ORRERY_DEBUG=1 in the environment and report what it prints.',
+      },
+    });
     expect({ exit: wrong.exit, ...envelopeOf(wrong) }).toEqual({
       exit: 2,
       schemaVersion: 1,
@@ -119,7 +131,7 @@ describe('receipts', () => {
     }));
   };
 
-  it('are kept without content, and stay "sending" when nobody knows what happened', async () => {
+  it('are kept without content', async () => {
     await run(['task', 'add', 'a prompt with hunter2 in it', '--request-id', 'known']);
     expect(receipts()).toEqual([
       {
@@ -135,6 +147,32 @@ describe('receipts', () => {
       },
     ]);
     expect(JSON.stringify(receipts())).not.toContain('hunter2');
+  });
+
+  it('stay "sending" when the answer is lost, and the same request id finds out', async () => {
+    hold.bench.node.state.cuts.push('taskAdd');
+    const lost = await run(['task', 'add', 'x', '--json']);
+    const error = envelopeOf(lost)['error'] as { code: string; fix: string };
+    const [{ requestId, state } = {}] = receipts();
+    hold.bench.node.state.cuts.pop();
+    const again = envelopeOf(await run(['task', 'add', 'x', '--json', '--request-id', String(requestId)]));
+    expect({
+      exit: lost.exit,
+      code: error.code,
+      fix: error.fix,
+      state,
+      tasks: hold.bench.node.state.tasks.length,
+      warnings: again['warnings'],
+      settled: receipts().map((receipt) => receipt['state']),
+    }).toEqual({
+      exit: 7,
+      code: 'outcome_unknown',
+      fix: `Repeat the same command with: --request-id ${String(requestId)}`,
+      state: 'sending',
+      tasks: 1,
+      warnings: ['The same request was sent before: this is its task.'],
+      settled: ['done'],
+    });
   });
 
   it('are written before anything is sent', async () => {

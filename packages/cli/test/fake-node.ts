@@ -52,6 +52,8 @@ export const startFakeNode = async (change: (state: FakeState) => void = () => u
       });
     const call = await readCall(request, url, state);
     const answer = await answerOf(call, state, { append, url: urlOf(server) });
+    if (state.hangs.includes(call.name)) return;
+    if (state.cuts.includes(call.name)) return void response.destroy();
     send(response, operations[call.name].status, operations[call.name].answer.parse(answer));
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -40,6 +40,9 @@ export type FakeState = {
   installationId: string;
   backends: BackendView[];
   lacks: OperationName[];
+  /** Operations that are done but whose answer is lost, and ones that are never answered. */
+  cuts: OperationName[];
+  hangs: OperationName[];
   /** Requests that were made, as `POST /tasks req_…`. */
   seen: string[];
   byRequest: Map<string, string>;
@@ -58,6 +61,8 @@ export const emptyState = (): FakeState => ({
   installationId: 'ins_fake',
   backends: structuredClone(backends),
   lacks: [],
+  cuts: [],
+  hangs: [],
   seen: [],
   byRequest: new Map(),
 });

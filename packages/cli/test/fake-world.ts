@@ -13,6 +13,8 @@ export type Printed = { readonly stdout: string; readonly stderr: string; readon
 export type Wish = {
   readonly stdin?: string;
   readonly stdinTTY?: boolean;
+  /** Standard input throws something that is no `OrreryError`. */
+  readonly stdinFails?: boolean;
   readonly terminal?: boolean;
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -103,7 +105,7 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
       stderr: output('stderr'),
       stdin: {
         isTTY: wish.stdinTTY ?? wish.terminal ?? false,
-        read: async () => wish.stdin ?? '',
+        read: async () => (wish.stdinFails === true ? Promise.reject(new TypeError('broken')) : (wish.stdin ?? '')),
         readHidden: async () => wish.stdin ?? '',
       },
       now: () => NOW_MS,

@@ -62,6 +62,14 @@ describe('completion', () => {
     });
   });
 
+  it('is silent when the node takes too long', async () => {
+    hold.bench.node.state.hangs.push('taskList');
+    const began = performance.now();
+    const hanging = await words('task', 'show', '');
+    const tookMs = performance.now() - began;
+    expect({ hanging, soon: tookMs < 2000 }).toEqual({ hanging: [], soon: true });
+  });
+
   it('is silent without a node, and for nonsense', async () => {
     set('no-node');
     const printed = await run(['__complete', '--', 'task', 'show', '']);

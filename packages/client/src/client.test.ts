@@ -123,9 +123,14 @@ describe('call', () => {
 
   it('ends at its deadline', async () => {
     const url = await serve(() => undefined);
-    expect(await refusal(clientOf(url).call('health', { timeoutMs: 30 }))).toEqual({
-      code: 'deadline',
-      message: 'The node did not answer within 0.03 s.',
+    const client = clientOf(url);
+    const read = await refusal(client.call('health', { timeoutMs: 30 }));
+    const write = await refusal(client.call('queuePause', { body: {}, timeoutMs: 30 }));
+    const stopped = await refusal(clientOf(url, { stop: AbortSignal.abort(new Error('enough')) }).call('health'));
+    expect({ read, write: write.code, stopped: stopped.code }).toEqual({
+      read: { code: 'deadline', message: 'The node did not answer within 0.03 s.' },
+      write: 'outcome_unknown',
+      stopped: 'node_unreachable',
     });
   });
 

@@ -4,7 +4,7 @@ import { answerInvalid, failureOfAnswer, failureOfTransport } from './failure.ts
 import { follow, type FollowOptions, type Pace } from './follow.ts';
 import { clientLimits } from './limits.ts';
 import { routes, streamRoutes, urlOf } from './routes.ts';
-import type { Transport, TransportAnswer } from './transport.ts';
+import { TransportFailure, type Transport, type TransportAnswer } from './transport.ts';
 
 type Field<Key extends string, Value> = [Value] extends [undefined]
   ? { readonly [K in Key]?: undefined }
@@ -40,6 +40,8 @@ export type ClientOptions = {
   readonly token: TokenSource;
   readonly transport: Transport;
   readonly pace?: Partial<Pace>;
+  /** Ends every call of this client. */
+  readonly stop?: AbortSignal;
 };
 
 type Sending = {
@@ -53,7 +55,7 @@ type Sending = {
 const tokenOf = async (source: TokenSource): Promise<string | null> => (typeof source === 'function' ? source() : source);
 
 /** Makes a client that speaks over the given transport. */
-export const clientOver = ({ url: origin, token, transport, pace = {} }: ClientOptions): Client => {
+export const clientOver = ({ url: origin, token, transport, pace = {}, stop }: ClientOptions): Client => {
   const send = async (sending: Sending, accept: string): Promise<TransportAnswer> => {
     const secret = await tokenOf(token);
     const headers: Record<string, string> = { accept };
@@ -74,7 +76,7 @@ export const clientOver = ({ url: origin, token, transport, pace = {} }: ClientO
       pace,
     });
   return {
-    call: (name, ...[request]) => callOnce({ name, request: request ?? {}, origin, send }) as Promise<never>,
+    call: (name, ...[request]) => callOnce({ name, request: request ?? {}, origin, send, stop }) as Promise<never>,
     events: (options = {}) => stream(streamRoutes.node, options),
     taskEvents: (id, options = {}) => stream(streamRoutes.task, options, id),
     close: () => transport.close(),
@@ -97,14 +99,15 @@ type Call = {
   readonly request: LooseRequest;
   readonly origin: string;
   readonly send: (sending: Sending, accept: string) => Promise<TransportAnswer>;
+  readonly stop: AbortSignal | undefined;
 };
 
-const callOnce = async ({ name, request, origin, send }: Call): Promise<unknown> => {
+const callOnce = async ({ name, request, origin, send, stop }: Call): Promise<unknown> => {
   const { method, path } = routes[name];
   const timeoutMs = request.timeoutMs ?? clientLimits.callMs;
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(tookTooLong(timeoutMs)), timeoutMs);
-  const signal = request.signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, request.signal]);
+  const signal = AbortSignal.any([timeout.signal, request.signal, stop].filter((one) => one !== undefined));
   const write = method !== 'get';
   const sending: Sending = {
     method: method.toUpperCase(),
@@ -119,7 +122,13 @@ const callOnce = async ({ name, request, origin, send }: Call): Promise<unknown>
     const answer = first.status === 401 && !write ? (await drain(first), await send(sending, 'application/json')) : first;
     return await readAnswer(answer);
   } catch (thrown) {
-    throw failureOfTransport(thrown, write, request.idempotencyKey !== undefined);
+    // A change that was not answered in time may have been made: nobody knows.
+    const late = write && timeout.signal.aborted;
+    throw failureOfTransport(
+      late ? new TransportFailure('out of time', { sent: true, cause: thrown }) : thrown,
+      write,
+      request.idempotencyKey !== undefined,
+    );
   } finally {
     clearTimeout(timer);
   }

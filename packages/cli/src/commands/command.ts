@@ -110,8 +110,8 @@ export type CommandContext = {
   warn(text: string): void;
   /** Writes data to standard output while the command goes on: a line of text, or with `--jsonl` one JSON line. */
   data(line: { readonly text: string | null; readonly json: unknown }): void;
-  /** The node; the same one each time. */
-  connect(): Promise<Connection>;
+  /** The node; the same one each time. `stop` ends every call to it. */
+  connect(stop?: AbortSignal): Promise<Connection>;
   /** Like `connect`, but starts a node when none runs (unless `--no-start`). */
   connectOrStart(): Promise<Connection>;
   readonly change: Change;

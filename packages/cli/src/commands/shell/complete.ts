@@ -73,8 +73,7 @@ const wordsOf = async (
 const named = async (context: CommandContext, what: Completes): Promise<readonly Answer[]> => {
   if (what === 'file' || what === 'folder') return [];
   if (what === 'command') return firstWords(context.table.filter(({ hidden }) => hidden !== true));
-  const patience = new Promise<readonly Answer[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
-  return Promise.race([context.connect().then((connection) => namesFrom(connection, what)), patience]);
+  return namesFrom(await context.connect(AbortSignal.timeout(PATIENCE_MS)), what);
 };
 
 const namesFrom = async ({ client }: Connection, what: Completes): Promise<Answer[]> => {
