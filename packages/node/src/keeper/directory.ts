@@ -1,5 +1,6 @@
 // The directory of one keeper: what the client writes there, what it reads there, and how it is settled.
-import { chmod, lstat, mkdir, open, readFile, rmdir, stat, unlink } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { lstat, readFile, readdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { inputStateOf } from './input-journal.ts';
@@ -26,32 +27,24 @@ const orMissing = async <T>(work: Promise<T>): Promise<T | null> => {
   }
 };
 
-const writePrivate = async (path: string, content: string | Uint8Array): Promise<void> => {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.chmod(0o600);
-    await file.writeFile(content);
-  } finally {
-    await file.close();
-  }
-};
-
-/** Makes `dir` (0700, must not exist) with the spec and the environment (0600) in it. Rejects with `conflict` when it exists. */
+/**
+ * Makes `dir` (0700, must not exist) with the spec and the environment (0600) in it. Rejects with `conflict` when it exists.
+ * The calls block: three small files are written sooner than a pool of threads on a busy machine gets to them.
+ */
 export const prepareDirectory = async (dir: string, spec: KeeperSpec): Promise<void> => {
   const specText = renderSpecFile(spec);
   const env = renderEnvFile(spec.env);
   try {
-    await mkdir(dir, { mode: 0o700 });
+    mkdirSync(dir, { mode: 0o700 });
   } catch (thrown) {
     if (errno(thrown) !== 'EEXIST') throw thrown;
     throw new OrreryError('conflict', `A program was already started in ${dir}.`, {
       rule: 'One directory holds one run of one program.',
     });
   }
-  // The process's umask takes bits away and never adds any; a set-gid parent could add one.
-  await chmod(dir, 0o700);
-  await writePrivate(join(dir, 'spec'), specText);
-  await writePrivate(join(dir, 'env'), env);
+  const created = { flag: 'wx', mode: 0o600 };
+  writeFileSync(join(dir, 'spec'), specText, created);
+  writeFileSync(join(dir, 'env'), env, created);
 };
 
 const readRecord = async <T>(path: string, read: (value: unknown) => T): Promise<T | null> => {
@@ -121,7 +114,8 @@ export const removeDirectory = async (dir: string, processes: ProcessTable): Pro
     throw new OrreryError('conflict', `The program of ${dir} is still held by its keeper.`, {
       rule: 'A run is removed after its end.',
     });
-  for (const name of NAMES) for (const path of [join(dir, name), join(dir, `${name}.tmp`)]) await orMissing(unlink(path));
+  const own = (await readdir(dir)).filter((name) => NAMES.includes(name.replace(/\.tmp$/, '')));
+  await Promise.all(own.map((name) => orMissing(unlink(join(dir, name)))));
   try {
     await orMissing(rmdir(dir));
   } catch (thrown) {

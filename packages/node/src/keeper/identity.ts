@@ -1,5 +1,5 @@
 // Who a process is: a pid alone is never trusted, since the kernel gives numbers again.
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { KeeperIdentity } from './types.ts';
 
 /** What the kernel says of processes; an argument, so that tests own it. Both answer null where there is no such thing. */
@@ -9,12 +9,18 @@ export type ProcessTable = {
   bootId(): Promise<string | null>;
 };
 
-const readOrNull = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+const readOrNull = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
 
-/** The machine's own table. */
+/** The machine's own table. Its files are answers of the kernel: reading them waits for no disk. */
 export const systemProcesses: ProcessTable = {
-  stat: (pid) => readOrNull(`/proc/${pid}/stat`),
-  bootId: async () => (await readOrNull('/proc/sys/kernel/random/boot_id'))?.trim() ?? null,
+  stat: async (pid) => readOrNull(`/proc/${pid}/stat`),
+  bootId: async () => readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? null,
 };
 
 /** State letter and start time of a stat line; the name in it may hold spaces and parentheses. */

@@ -25,4 +25,4 @@ export const JOURNAL_FILE_BYTES = 256 * 1024 * 1024;
 /** How long a keeper may take to end its tree before the keeper itself is ended (its tree goes with it). */
 export const KILL_MS = 10_000;
 /** How often the process table is looked at while a process is expected to go. */
-export const GONE_POLL_MS = 10;
+export const GONE_POLL_MS = 2;
