@@ -39,7 +39,7 @@ describe('the look of an output', () => {
 
 describe('a table', () => {
   it('is borderless, aligned, and cut in its last column alone', () => {
-    const screen = screenOf(output(false, 40), {});
+    const screen = screenOf(output(true, 40), { NO_COLOR: '1' });
     expect(
       tableText(
         screen,

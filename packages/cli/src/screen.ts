@@ -4,6 +4,8 @@ import type { Output, World } from './world.ts';
 /** How text looks: the terminal decides, never the meaning. */
 export type Screen = {
   readonly columns: number;
+  /** Width beyond which a table's last column is cut: none where no person looks. */
+  readonly cut: number;
   /** Whether the cursor may be moved. */
   readonly live: boolean;
   dim(text: string): string;
@@ -32,6 +34,7 @@ export const screenOf = (output: Output, env: World['env'], noColor = false): Sc
   const columns = Number(env['COLUMNS'] ?? '') || output.columns;
   return {
     columns: Math.max(NARROWEST, columns),
+    cut: output.isTTY || env['COLUMNS'] !== undefined ? Math.max(NARROWEST, columns) : Number.POSITIVE_INFINITY,
     live: output.isTTY && env['TERM'] !== 'dumb',
     dim: paint(2, 22),
     bold: paint(1, 22),
@@ -63,7 +66,7 @@ export const tableText = (screen: Screen, headings: readonly string[], rows: rea
       .map((cell, column) => {
         if (column < cells.length - 1) return cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
         const before = widths.slice(0, column).reduce((sum, width) => sum + width + 2, 0);
-        return widthOf(cell) === cell.length ? fit(cell, Math.max(12, screen.columns - before)) : cell;
+        return widthOf(cell) === cell.length ? fit(cell, Math.max(12, screen.cut - before)) : cell;
       })
       .join('  ')
       .trimEnd();

@@ -78,7 +78,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     budgetUsd: input.number('budget') ?? undefined,
     limits: limitsOf(input),
     egress: egress.length === 0 ? undefined : [...egress],
-    origin: { kind: 'cli', by: context.world.env['USER'] ?? 'unknown' },
+    origin: { kind: 'cli', by: context.world.env['USER'] ?? context.world.env['LOGNAME'] ?? 'unknown' },
   };
 };
 

@@ -56,7 +56,16 @@ describe('the timeline', () => {
         stream: 'stdout',
         text: Array.from({ length: 30 }, (_, index) => `line ${index}\n`).join(''),
       },
-      { kind: 'stage.ended', attempt: 1, stage: 'validate', round: 1, state, exitCode, note: null, tookMs: 1200 },
+      {
+        kind: 'stage.ended',
+        attempt: 1,
+        stage: 'validate',
+        round: 1,
+        state,
+        exitCode,
+        note: exitCode === 2 ? 'exit 2' : null,
+        tookMs: 1200,
+      },
     ];
     const failed = linesOf(...stage('failed', 2));
     expect({

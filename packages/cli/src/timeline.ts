@@ -97,7 +97,7 @@ const endStage = (body: Body & { kind: 'stage.ended' }, state: State, screen: Sc
     body.state === 'interrupted' ? 'interrupted' : '',
     body.exitCode !== null && body.exitCode !== 0 ? `exit ${body.exitCode}` : '',
     body.note === null ? '' : inertLine(body.note),
-  ].filter((part) => part !== '');
+  ].filter((part, place, all) => part !== '' && all.indexOf(part) === place);
   const head = `${paint(MARKS[body.state])} ${label(body.stage)} ${durationText(body.tookMs).padStart(8)}${why.length === 0 ? '' : `  ${why.join(', ')}`}`;
   return body.state === 'passed' ? [head] : [head, ...tailLines(state.tail, screen)];
 };

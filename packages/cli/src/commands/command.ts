@@ -3,7 +3,6 @@ import type { OperationName } from '@orrery/protocol';
 import type { Connection } from '../connect.ts';
 import type { ExitCode } from '../exit.ts';
 import type { Paths } from '../paths.ts';
-import type { Receipt } from '../receipts.ts';
 import type { Screen } from '../screen.ts';
 import type { World } from '../world.ts';
 import type { OrreryError } from '@orrery/protocol/errors';
@@ -132,5 +131,3 @@ export type Outcome = {
 };
 
 export type Command = (context: CommandContext) => Promise<Outcome>;
-
-export type { Receipt };

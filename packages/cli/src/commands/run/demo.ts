@@ -46,7 +46,7 @@ export const demo: Command = async (context) => {
     project: project.id,
     ...(backend === null ? {} : { backend }),
     ...(harness === null ? {} : { harness }),
-    origin: { kind: 'demo', by: world.env['USER'] ?? 'unknown' },
+    origin: { kind: 'demo', by: world.env['USER'] ?? world.env['LOGNAME'] ?? 'unknown' },
   };
   const task = await sendTask(context, connection, request);
   context.note(`  task ${task.id}: ${task.harness}${task.model === null ? '' : ` (${task.model})`} on ${task.backend}`);

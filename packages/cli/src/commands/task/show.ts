@@ -25,7 +25,7 @@ const attemptText = (screen: Screen, attempt: Attempt): string => {
       stage.state === 'skipped' ? 'skipped' : took(stage.startedAt, stage.endedAt),
       stage.exitCode !== null && stage.exitCode !== 0 ? `exit ${stage.exitCode}` : '',
       inertLine(stage.note ?? ''),
-    ].filter((part) => part !== '');
+    ].filter((part, place, all) => part !== '' && all.indexOf(part) === place);
     return `${mark} ${name.padEnd(11)} ${why.join(', ')}`;
   });
   const verdict = attempt.verdict === null ? 'running' : attempt.verdict;
