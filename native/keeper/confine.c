@@ -186,6 +186,12 @@ static void mount_proc(struct facts *facts) {
 	}
 }
 
+// Shared memory and terminals of the run's own: the machine's hold other people's. Nothing is missing where these cannot be had.
+static void mount_devices(struct facts *facts) {
+	facts->own_shm = mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=1777,size=1g,nr_inodes=65536") == 0;
+	facts->own_terminals = mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,mode=0600,ptmxmode=0666") == 0;
+}
+
 static bool loopback_up(void) {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) return false;
@@ -213,6 +219,7 @@ void confine_inside(const struct spec *spec, struct facts *facts) {
 			if (!facts->readonly_paths) note(facts, "read-only paths");
 		}
 		if (own && facts->pid_ns) mount_proc(facts);
+		if (own) mount_devices(facts);
 	}
 	if (facts->net_ns) {
 		facts->loopback = loopback_up();

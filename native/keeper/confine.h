@@ -16,8 +16,9 @@ void confine_inside(const struct spec *spec, struct facts *facts);
 
 // The kernel's Landlock ABI; 0 when there is none.
 int landlock_abi(void);
-// Restricts the calling process. `restrict_ports`: TCP only to the front's port. False: `step` and errno tell.
-bool landlock_restrict(const struct spec *spec, int abi, bool restrict_ports, char *step, size_t step_size);
+// Restricts the calling process to the rules and the run's own devices; where the network should be none and no namespace
+// gave that, TCP to the front's port. False: `step` and errno tell.
+bool landlock_restrict(const struct spec *spec, const struct facts *facts, char *step, size_t step_size);
 
 bool seccomp_restrict(const struct spec *spec, bool own_ipc);
 bool capabilities_drop(void);

@@ -12,6 +12,7 @@
 struct facts {
 	bool user_ns, pid_ns, mount_ns, net_ns, ipc_ns;
 	bool own_proc, proc_sys_readonly, world_readonly, readonly_paths, loopback;
+	bool own_shm, own_terminals;
 	int landlock_abi;
 	int front_error;   // errno of the front's listener
 	char missing[120]; // first thing that failed: "<step>:<errno>"

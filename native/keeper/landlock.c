@@ -78,7 +78,15 @@ static size_t ruleset_size(int abi) {
 	return abi >= ABI_SCOPES ? 24 : abi >= ABI_NET ? 16 : 8;
 }
 
-bool landlock_restrict(const struct spec *spec, int abi, bool restrict_ports, char *step, size_t step_size) {
+static bool allow_own_devices(int ruleset, const struct facts *facts, uint64_t handled) {
+	struct file_rule devices[] = {{.path = "/dev/shm", .access = ACCESS_READ | ACCESS_WRITE}, {.path = "/dev/pts", .access = ACCESS_READ | ACCESS_WRITE}, {.path = "/dev/ptmx", .access = ACCESS_READ | ACCESS_WRITE}};
+	if (facts->own_shm && !allow_path(ruleset, &devices[0], handled)) return false;
+	return !facts->own_terminals || (allow_path(ruleset, &devices[1], handled) && allow_path(ruleset, &devices[2], handled));
+}
+
+bool landlock_restrict(const struct spec *spec, const struct facts *facts, char *step, size_t step_size) {
+	int abi = facts->landlock_abi;
+	bool restrict_ports = spec->network_none && !facts->net_ns;
 	struct ruleset attributes = {.fs = handled_rights(abi)};
 	if (restrict_ports && abi >= ABI_NET) attributes.net = NET_BIND_TCP | NET_CONNECT_TCP;
 	if (spec->processes && abi >= ABI_SCOPES) attributes.scopes = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS;
@@ -89,6 +97,7 @@ bool landlock_restrict(const struct spec *spec, int abi, bool restrict_ports, ch
 		built = allow_path(ruleset, &spec->rules[i], attributes.fs);
 		if (!built) snprintf(step, step_size, "path:%.110s", spec->rules[i].path);
 	}
+	if (built) built = allow_own_devices(ruleset, facts, attributes.fs);
 	if (built && attributes.net && spec->front.port) {
 		struct port_rule port = {.allowed = NET_CONNECT_TCP, .port = spec->front.port};
 		built = syscall(SYS_landlock_add_rule, ruleset, RULE_PORT, &port, 0) == 0;

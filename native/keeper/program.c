@@ -70,8 +70,7 @@ static void reset_signals(void) {
 static void build_walls(const struct spec *spec, const struct inner_ends *ends, const struct facts *facts) {
 	char step[120] = "setup:landlock";
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(ends->status, 'F', "setup:no-new-privs", EXIT_NOT_STARTED);
-	bool restrict_ports = spec->network_none && !facts->net_ns;
-	if (facts->landlock_abi > 0 && !landlock_restrict(spec, facts->landlock_abi, restrict_ports, step, sizeof step)) give_up(ends->status, 'F', step, EXIT_NOT_STARTED);
+	if (facts->landlock_abi > 0 && !landlock_restrict(spec, facts, step, sizeof step)) give_up(ends->status, 'F', step, EXIT_NOT_STARTED);
 	if (!capabilities_drop()) give_up(ends->status, 'F', "setup:capabilities", EXIT_NOT_STARTED);
 	if (!seccomp_restrict(spec, facts->ipc_ns)) give_up(ends->status, 'F', "setup:seccomp", EXIT_NOT_STARTED);
 }
