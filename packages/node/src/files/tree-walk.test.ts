@@ -18,8 +18,12 @@ describe('a walk', () => {
     execFileSync('mkfifo', [join(root, 'fifo')]);
     writeFileSync(absoluteBytes(root, '\xff\xfe'), '');
     writeFileSync(join(root, 'ünï'), '');
-    const found = (await walkTree(root)).map(({ path, type }) => `${type} ${path === '\xff\xfe' ? 'bytes' : showBytes(path)}`).sort();
-    expect(found).toEqual(['file a/b/file', 'file bytes', 'file ünï', 'folder a', 'folder a/b', 'link a/link', 'link loop', 'special fifo'].sort());
+    const found = (await walkTree(root))
+      .map(({ path, type }) => `${type} ${path === '\xff\xfe' ? 'bytes' : showBytes(path)}`)
+      .sort();
+    expect(found).toEqual(
+      ['file a/b/file', 'file bytes', 'file ünï', 'folder a', 'folder a/b', 'link a/link', 'link loop', 'special fifo'].sort(),
+    );
   });
 
   it('opens a folder up that forbids reading, and leaves skipped ones out', async () => {
@@ -28,7 +32,10 @@ describe('a walk', () => {
     writeFileSync(join(root, 'closed/file'), '');
     writeFileSync(join(root, 'skipped/file'), '');
     chmodSync(join(root, 'closed'), 0);
-    expect((await walkTree(root, { skip: (path) => path === 'skipped' })).map(({ path }) => path)).toEqual(['closed', 'closed/file']);
+    expect((await walkTree(root, { skip: (path) => path === 'skipped' })).map(({ path }) => path)).toEqual([
+      'closed',
+      'closed/file',
+    ]);
   });
 
   it('is refused beyond its limit', async () => {

@@ -80,6 +80,16 @@ describe('a file of it', () => {
     symlinkSync('/etc', join(root, 'refs/etc'));
     execFileSync('mkfifo', [join(root, 'refs/heads/fifo')]);
     const read = (path: string): string | null => readPlain(root, path, 100);
-    expect(['refs/heads/plain', 'refs/heads/large', 'refs/heads/link', 'refs/etc/passwd', 'refs/heads/fifo', 'refs/heads', 'refs/heads/none'].map(read)).toEqual(['plain', null, null, null, null, null, null]);
+    expect(
+      [
+        'refs/heads/plain',
+        'refs/heads/large',
+        'refs/heads/link',
+        'refs/etc/passwd',
+        'refs/heads/fifo',
+        'refs/heads',
+        'refs/heads/none',
+      ].map(read),
+    ).toEqual(['plain', null, null, null, null, null, null]);
   });
 });

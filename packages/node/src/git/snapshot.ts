@@ -18,7 +18,10 @@ export type CheckoutView = {
 };
 
 /** A tree object of everything that is in the checkout and not ignored. */
-export type Snapshot = { readonly tree: string; readonly notes: readonly string[] };
+export type Snapshot = {
+  /** Null: the files are those of HEAD. */ readonly tree: string | null;
+  readonly notes: readonly string[];
+};
 
 /** Files that Git opens by name in a work tree, whatever they are: a FIFO of that name would make it wait for ever. */
 const gitReads = new Set(['.gitignore', '.gitattributes', '.gitmodules']);
@@ -53,9 +56,16 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   ]);
   const { add, remove } = sortPaths(entries, [...changed, ...untracked]);
   for (const path of add) makeReadable(tree, path);
-  if (remove.length > 0) await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--force-remove', '--stdin'], input: joinPaths(remove) });
+  if (remove.length > 0)
+    await git.run({
+      ...call,
+      readOnly: false,
+      args: ['update-index', '-z', '--force-remove', '--stdin'],
+      input: joinPaths(remove),
+    });
   const unsavable = await addPaths(git, call, add);
-  const sha = await git.text({ ...call, readOnly: false, args: ['write-tree'] });
+  const unchanged = add.length === 0 && remove.length === 0;
+  const sha = unchanged ? null : await git.text({ ...call, readOnly: false, args: ['write-tree'] });
   await unlink(temporary);
   return { tree: sha, notes: describeLeftOut(entries, unsavable) };
 };
@@ -66,7 +76,11 @@ export const unlockIndex = (index: string): Promise<void> =>
     if (!isErrno(thrown, 'ENOENT')) throw thrown;
   });
 
-const splitPaths = ({ stdout }: { stdout: Buffer }): BytePath[] => stdout.toString('latin1').split('\0').filter((path) => path !== '');
+const splitPaths = ({ stdout }: { stdout: Buffer }): BytePath[] =>
+  stdout
+    .toString('latin1')
+    .split('\0')
+    .filter((path) => path !== '');
 const joinPaths = (paths: readonly BytePath[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
 
 /** Everything in the checkout but its `.git`; special files that Git would open are unlinked on the way. */
@@ -82,14 +96,21 @@ const readEntries = async (tree: string): Promise<Map<BytePath, TreeEntryType>> 
   return entries;
 };
 
-type Listing = { readonly git: Git; readonly call: Omit<GitCall, 'args'>; readonly entries: ReadonlyMap<BytePath, TreeEntryType> };
+type Listing = {
+  readonly git: Git;
+  readonly call: Omit<GitCall, 'args'>;
+  readonly entries: ReadonlyMap<BytePath, TreeEntryType>;
+};
 
 /** Untracked files that are not ignored. A folder with its own repository is entered by its own ignore rules. */
 const listUntracked = async (listing: Listing, folder: BytePath): Promise<BytePath[]> => {
   const { git, call, entries } = listing;
   const at = showBytes(`${Buffer.from(call.workTree ?? '').toString('latin1')}/${folder}`);
   // A name that is no text cannot be handed to Git as its work tree: everything in it is taken.
-  if (at.includes('\ufffd')) return [...entries].filter(([path, type]) => path.startsWith(folder) && type !== 'folder' && !path.split('/').includes('.git')).map(([path]) => path);
+  if (at.includes('\ufffd'))
+    return [...entries]
+      .filter(([path, type]) => path.startsWith(folder) && type !== 'folder' && !path.split('/').includes('.git'))
+      .map(([path]) => path);
   const inside = folder === '' ? call : { ...call, workTree: at, cwd: at, indexFile: '/nonexistent/index' };
   const found = splitPaths(await git.run({ ...inside, args: ['ls-files', '-z', '--others', '--exclude-standard'] }));
   const deep = found.filter((path) => path.endsWith('/')).map((path) => listUntracked(listing, folder + path));
@@ -109,7 +130,12 @@ const sortPaths = (entries: ReadonlyMap<BytePath, TreeEntryType>, paths: readonl
 const addPaths = async (git: Git, call: Omit<GitCall, 'args'>, paths: readonly BytePath[]): Promise<BytePath[]> => {
   if (paths.length === 0) return [];
   try {
-    const { stderr } = await git.run({ ...call, readOnly: false, args: ['update-index', '-z', '--add', '--replace', '--stdin'], input: joinPaths(paths) });
+    const { stderr } = await git.run({
+      ...call,
+      readOnly: false,
+      args: ['update-index', '-z', '--add', '--replace', '--stdin'],
+      input: joinPaths(paths),
+    });
     if (!stderr.includes('Ignoring path')) return [];
     const stored = new Set(splitPaths(await git.run({ ...call, args: ['ls-files', '-z'] })));
     return paths.filter((path) => !stored.has(path));
@@ -133,7 +159,10 @@ const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavabl
   const special = [...entries].filter(([, type]) => type === 'special').map(([path]) => path);
   const nested = [...entries].filter(([path]) => path.endsWith('/.git')).map(([path]) => path.slice(0, -5));
   const mounts = [...entries].filter(([, type]) => type === 'mount').map(([path]) => path);
-  const line = (paths: readonly BytePath[], text: string): string[] => (paths.length === 0 ? [] : [`${paths.slice(0, 5).map(showBytes).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}: ${text}`]);
+  const line = (paths: readonly BytePath[], text: string): string[] =>
+    paths.length === 0
+      ? []
+      : [`${paths.slice(0, 5).map(showBytes).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}: ${text}`];
   return [
     ...line(special, 'neither file, folder nor link, left out'),
     ...line(unsavable, 'a name that Git does not store, left out'),

@@ -82,7 +82,9 @@ describe('hooks of a commit', () => {
     const { id } = await node.projects.add({ source: root });
     gitTricks.cleanFilter(root, marker);
     gitTricks.programs(root, marker);
-    expect((await node.projects.readHooks(id, sha)).hooks.map(({ name, contents }) => [name, contents.toString()])).toEqual([['init', 'init\n']]);
+    expect((await node.projects.readHooks(id, sha)).hooks.map(({ name, contents }) => [name, contents.toString()])).toEqual([
+      ['init', 'init\n'],
+    ]);
     expect(trickWorked(marker)).toBe(false);
   });
 });

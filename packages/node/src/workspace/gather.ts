@@ -9,46 +9,90 @@ import { snapshotTree, type CheckoutView } from '../git/snapshot.ts';
 import { missingCommits, takeObjects } from '../git/take-objects.ts';
 import type { WorkspaceContext } from './model.ts';
 
-/** Everything of a checkout, brought into the mirror's objects but named by no ref yet. */
-export type Gathered = {
+/** What a checkout holds, its objects in the mirror already. */
+export type Inspected = {
   readonly baseSha: string;
   /** The agent's HEAD, or the base when that cannot be had. */
   readonly headSha: string;
-  /** HEAD, or a commit of the node on top of it when files were not committed. */
-  readonly finalSha: string;
+  /** Tree of all files that are not ignored, and whether it is another than HEAD's. */
+  readonly tree: string;
   readonly uncommitted: boolean;
-  /** Commits that the final one does not hold: other branches, stash entries, where a rebase began. */
+  /** Commits that HEAD does not hold: other branches, stash entries, where a rebase began. */
   readonly extra: readonly Tip[];
   readonly notes: readonly string[];
+};
+
+/** Everything of a checkout as commits of the mirror, named by no ref yet. */
+export type Gathered = Inspected & {
+  /** HEAD, or a commit of the node on top of it when files were not committed. */
+  readonly finalSha: string;
 };
 
 /**
  * Reads a checkout whose programs have ended. Commits come by data from the agent's `.git`, files from the tree; neither
  * can make the node run anything. What a broken `.git` no longer gives is noted; the files are taken in any case.
  */
-export const gather = async (context: WorkspaceContext, view: CheckoutView, { baseSha }: { baseSha: string }): Promise<Gathered> => {
+export const inspect = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { baseSha }: { baseSha: string },
+): Promise<Inspected> => {
   if (lookAt(view.tree)?.isDirectory() !== true) {
-    throw new OrreryError('path_refused', `${view.tree} is no longer a folder.`, { rule: 'A checkout is read only where it was made.', fix: 'Run the task again: orrery task retry <id>' });
+    throw new OrreryError('path_refused', `${view.tree} is no longer a folder.`, {
+      rule: 'A checkout is read only where it was made.',
+      fix: 'Run the task again: orrery task retry <id>',
+    });
   }
   const agent = await readAgentGit(view.tree);
   const { available, problem } = await takeCommits(context, view, { agent, baseSha });
   const headSha = agent.headSha !== null && available.has(agent.headSha) ? agent.headSha : baseSha;
-  const [snapshot, headTree] = await Promise.all([
+  const [snapshot, headTree, extra] = await Promise.all([
     snapshotTree(view, { base: baseSha, head: headSha }),
     context.git.text({ gitDir: view.mirror, args: ['rev-parse', '--verify', `${headSha}^{tree}`] }),
+    outside(context, view.mirror, {
+      headSha,
+      tips: agent.tips.filter(({ sha }) => available.has(sha) && sha !== headSha && sha !== baseSha),
+    }),
   ]);
-  const uncommitted = snapshot.tree !== headTree;
-  const finalSha = uncommitted ? await commitTree(context, view.mirror, { tree: snapshot.tree, parent: headSha }) : headSha;
-  const extra = await outside(context, view.mirror, { finalSha, tips: agent.tips.filter(({ sha }) => available.has(sha) && sha !== headSha && sha !== baseSha) });
-  return { baseSha, headSha, finalSha, uncommitted, extra, notes: [...describeAgent(context, agent), ...(problem === null ? [] : [problem]), ...snapshot.notes] };
+  const tree = snapshot.tree ?? headTree;
+  return {
+    baseSha,
+    headSha,
+    tree,
+    uncommitted: tree !== headTree,
+    extra,
+    notes: [...describeAgent(context, agent), ...(problem === null ? [] : [problem]), ...snapshot.notes],
+  };
 };
 
-const takeCommits = async (context: WorkspaceContext, view: CheckoutView, { agent, baseSha }: { agent: AgentGit; baseSha: string }): Promise<{ available: ReadonlySet<string>; problem: string | null }> => {
-  const named = [...new Set([...(agent.headSha === null ? [] : [agent.headSha]), ...agent.tips.map(({ sha }) => sha)])].filter((sha) => sha !== baseSha);
+/** Makes the commit for files that were not committed; HEAD itself when there are none. */
+export const seal = async (context: WorkspaceContext, view: CheckoutView, inspected: Inspected): Promise<Gathered> => {
+  const { headSha, tree, uncommitted } = inspected;
+  if (!uncommitted) return { ...inspected, finalSha: headSha };
+  const args = ['commit-tree', tree, '-p', headSha, '-m', 'orrery: uncommitted work'];
+  return {
+    ...inspected,
+    finalSha: await context.git.text({ gitDir: view.mirror, readOnly: false, identity: context.identity, args }),
+  };
+};
+
+/** Reads a checkout and makes commits of all that is in it. */
+export const gather = async (context: WorkspaceContext, view: CheckoutView, base: { baseSha: string }): Promise<Gathered> =>
+  seal(context, view, await inspect(context, view, base));
+
+const takeCommits = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { agent, baseSha }: { agent: AgentGit; baseSha: string },
+): Promise<{ available: ReadonlySet<string>; problem: string | null }> => {
+  const named = [...new Set([...(agent.headSha === null ? [] : [agent.headSha]), ...agent.tips.map(({ sha }) => sha)])].filter(
+    (sha) => sha !== baseSha,
+  );
   const missing = new Set(await missingCommits(context.git, view.mirror, named));
   const available = new Set([baseSha, ...named.filter((sha) => !missing.has(sha))]);
   if (missing.size === 0) return { available, problem: null };
-  if (!agent.objectsUsable) return { available, problem: 'its commits cannot be read: the folder of its objects is gone or a link' };
+  if (!agent.objectsUsable)
+    return { available, problem: 'its commits cannot be read: the folder of its objects is gone or a link' };
   let problem: string | null = null;
   try {
     await takeTips(context, view, { tips: [...missing], baseSha });
@@ -57,27 +101,44 @@ const takeCommits = async (context: WorkspaceContext, view: CheckoutView, { agen
     problem = `its commits could not be taken: ${thrown instanceof OrreryError ? thrown.message : 'its objects could not be read'}`;
     // One broken branch must not cost the others.
     for (const sha of missing.size > 1 ? missing : []) {
-      await takeTips(context, view, { tips: [sha], baseSha }).then(() => available.add(sha), () => undefined);
+      await takeTips(context, view, { tips: [sha], baseSha }).then(
+        () => available.add(sha),
+        () => undefined,
+      );
     }
   }
   return { available, problem };
 };
 
-const takeTips = async (context: WorkspaceContext, view: CheckoutView, { tips, baseSha }: { tips: readonly string[]; baseSha: string }): Promise<void> => {
+const takeTips = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { tips, baseSha }: { tips: readonly string[]; baseSha: string },
+): Promise<void> => {
   const temporary = await makeTemporary(join(view.tree, '..'), 'quarantine-');
   try {
-    await takeObjects({ git: context.git, objects: join(view.tree, '.git/objects'), mirror: view.mirror, quarantine: join(temporary.path, 'q.git'), tips, base: baseSha });
+    await takeObjects({
+      git: context.git,
+      objects: join(view.tree, '.git/objects'),
+      mirror: view.mirror,
+      quarantine: join(temporary.path, 'q.git'),
+      tips,
+      base: baseSha,
+    });
   } finally {
     await context.remover.remove(temporary);
   }
 };
 
-const commitTree = (context: WorkspaceContext, mirror: string, { tree, parent }: { tree: string; parent: string }): Promise<string> =>
-  context.git.text({ gitDir: mirror, readOnly: false, identity: context.identity, args: ['commit-tree', tree, '-p', parent, '-m', 'orrery: uncommitted work'] });
-
-const outside = async (context: WorkspaceContext, mirror: string, { finalSha, tips }: { finalSha: string; tips: readonly Tip[] }): Promise<Tip[]> => {
+const outside = async (
+  context: WorkspaceContext,
+  mirror: string,
+  { headSha, tips }: { headSha: string; tips: readonly Tip[] },
+): Promise<Tip[]> => {
   const once = [...new Map(tips.map((tip) => [tip.sha, tip])).values()];
-  const held = await Promise.all(once.map(({ sha }) => sha === finalSha || isAncestor(context.git, { gitDir: mirror }, { older: sha, newer: finalSha })));
+  const held = await Promise.all(
+    once.map(({ sha }) => isAncestor(context.git, { gitDir: mirror }, { older: sha, newer: headSha })),
+  );
   return once.filter((_, index) => held[index] === false);
 };
 
@@ -85,5 +146,7 @@ const describeAgent = (context: WorkspaceContext, agent: AgentGit): string[] => 
   ...agent.problems,
   ...agent.inProgress.map((what) => `${what} was left unfinished`),
   ...(agent.branch === null && agent.headSha !== null ? ['HEAD was left detached'] : []),
-  ...(agent.config !== null && agent.config !== gitDirConfig({ kind: 'agent', user: context.identity }) ? ['the configuration in its .git was changed; it is not used'] : []),
+  ...(agent.config !== null && agent.config !== gitDirConfig({ kind: 'agent', user: context.identity })
+    ? ['the configuration in its .git was changed; it is not used']
+    : []),
 ];

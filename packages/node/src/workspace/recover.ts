@@ -49,7 +49,11 @@ export const recoverDirectories = async (context: WorkspaceContext, live: Readon
 
 type Settled = 'removed' | 'released' | 'vanished' | 'untouched';
 
-const settle = async (context: WorkspaceContext, row: DirectoryRow, { live, onSaved }: { live: ReadonlySet<string>; onSaved: (count: number) => void }): Promise<Settled> => {
+const settle = async (
+  context: WorkspaceContext,
+  row: DirectoryRow,
+  { live, onSaved }: { live: ReadonlySet<string>; onSaved: (count: number) => void },
+): Promise<Settled> => {
   if (lookAt(row.path) === null && row.state !== 'removing') {
     await context.store.transaction((tx) => deleteDirectory(tx.db, row.id));
     return 'vanished';
@@ -72,7 +76,9 @@ const settle = async (context: WorkspaceContext, row: DirectoryRow, { live, onSa
       return 'released';
     case 'claimed':
       if (row.task_id !== null && live.has(row.task_id)) return 'untouched';
-      onSaved((await releaseCheckout(context, `${row.id}:${row.task_id ?? ''}`, { salvage: true, reason: 'the node stopped' })).length);
+      onSaved(
+        (await releaseCheckout(context, `${row.id}:${row.task_id ?? ''}`, { salvage: true, reason: 'the node stopped' })).length,
+      );
       return 'released';
     default:
       return 'untouched';
@@ -84,7 +90,8 @@ const removeStaleLocks = async (context: WorkspaceContext, mirror: string): Prom
   const found = await walkTree(mirror, { skip: (path) => path === 'objects' || path === 'hooks' || path === 'logs' });
   for (const { path, type } of found) {
     const at = absoluteBytes(mirror, path);
-    if (type !== 'file' || !path.endsWith('.lock') || context.clock.nowMs() - (lookAt(at)?.mtimeMs ?? Infinity) < STALE_LOCK_MS) continue;
+    if (type !== 'file' || !path.endsWith('.lock') || context.clock.nowMs() - (lookAt(at)?.mtimeMs ?? Infinity) < STALE_LOCK_MS)
+      continue;
     unlinkSync(at);
     context.log.warn('workspace.lock.stale', { path: showBytes(path) });
   }

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, gitIn, plainRepository, writeFiles } from '@orrery/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -23,12 +33,21 @@ const claim = (taskId = 'tsk_a'): Promise<Checkout> => node.workspace.claim({ pr
 const mirror = (): string => node.workspace.mirrorOf(projectId);
 const handlers = () => salvageHandlers(node);
 const caller = { name: 'test', scope: 'owner', tokenId: null } as never;
-const slots = () => node.store.read.selectFrom('checkout').select(['kind', 'state', 'task_id']).where('kind', '!=', 'mirror').orderBy('kind').execute();
+const slots = () =>
+  node.store.read
+    .selectFrom('checkout')
+    .select(['kind', 'state', 'task_id'])
+    .where('kind', '!=', 'mirror')
+    .orderBy('kind')
+    .execute();
 
 const lost: Record<string, { work: (path: string) => void; reason: string }> = {
   'a changed file': { work: (path) => writeFiles(path, { 'src/main.txt': 'changed\n' }), reason: 'files that are not committed' },
   'an untracked file': { work: (path) => writeFiles(path, { 'new.txt': 'new\n' }), reason: 'files that are not committed' },
-  'a deleted file': { work: (path) => renameSync(join(path, 'README.md'), join(path, 'build.log')), reason: 'files that are not committed' },
+  'a deleted file': {
+    work: (path) => renameSync(join(path, 'README.md'), join(path, 'build.log')),
+    reason: 'files that are not committed',
+  },
   'a changed mode': { work: (path) => chmodSync(join(path, 'README.md'), 0o755), reason: 'files that are not committed' },
   'a commit': { work: (path) => void [writeFiles(path, { 'new.txt': 'new\n' }), commitAll(path, 'work')], reason: 'commits' },
   'a commit on another branch': {
@@ -40,7 +59,10 @@ const lost: Record<string, { work: (path: string) => void; reason: string }> = {
     },
     reason: 'other branches',
   },
-  'a stash': { work: (path) => void [writeFiles(path, { 'src/main.txt': 'stashed\n' }), gitIn(path, 'stash', 'push', '-q')], reason: 'stash entries' },
+  'a stash': {
+    work: (path) => void [writeFiles(path, { 'src/main.txt': 'stashed\n' }), gitIn(path, 'stash', 'push', '-q')],
+    reason: 'stash entries',
+  },
   'an older stash': {
     work: (path) => {
       for (const text of ['one\n', 'two\n']) {
@@ -53,26 +75,38 @@ const lost: Record<string, { work: (path: string) => void; reason: string }> = {
 };
 
 describe('a release', () => {
-  it.each(Object.entries(lost))('refuses %s that nothing else has, saves it when asked to, and cleans then', async (_, { work, reason }) => {
-    const checkout = await claim();
-    work(checkout.path);
-    await expect(node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).rejects.toMatchObject({ code: 'unsaved_work', details: { reasons: [reason] } });
-    expect(await slots()).toEqual([{ kind: 'slot', state: 'claimed', task_id: 'tsk_a' }]);
-    const saved = await node.workspace.release(checkout.id, { salvage: true, reason: 'the task was cancelled' });
-    expect(saved.map(({ ref }) => ref)).toEqual(saved.map((_one, index) => `refs/orrery/salvage/tsk_a/${index + 1}`));
-    expect(saved.length).toBeGreaterThan(0);
-    expect(saved.map(({ ref }) => gitIn(mirror(), 'rev-parse', ref))).toEqual(saved.map(({ sha }) => sha));
-    await node.workspace.settled();
-    const next = await claim('tsk_b');
-    expect({ warm: next.warm, status: gitIn(next.path, 'status', '--porcelain', '--ignored'), branches: gitIn(next.path, 'branch', '--format=%(refname:short)') }).toEqual({ warm: true, status: '', branches: 'orrery/tsk_b' });
-  });
+  it.each(Object.entries(lost))(
+    'refuses %s that nothing else has, saves it when asked to, and cleans then',
+    async (_, { work, reason }) => {
+      const checkout = await claim();
+      work(checkout.path);
+      await expect(node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).rejects.toMatchObject({
+        code: 'unsaved_work',
+        details: { reasons: [reason] },
+      });
+      expect(await slots()).toEqual([{ kind: 'slot', state: 'claimed', task_id: 'tsk_a' }]);
+      const saved = await node.workspace.release(checkout.id, { salvage: true, reason: 'the task was cancelled' });
+      expect(saved.map(({ ref }) => ref)).toEqual(saved.map((_one, index) => `refs/orrery/salvage/tsk_a/${index + 1}`));
+      expect(saved.length).toBeGreaterThan(0);
+      expect(saved.map(({ ref }) => gitIn(mirror(), 'rev-parse', ref))).toEqual(saved.map(({ sha }) => sha));
+      await node.workspace.settled();
+      const next = await claim('tsk_b');
+      expect({
+        warm: next.warm,
+        status: gitIn(next.path, 'status', '--porcelain', '--ignored'),
+        branches: gitIn(next.path, 'branch', '--format=%(refname:short)'),
+      }).toEqual({ warm: true, status: '', branches: 'orrery/tsk_b' });
+    },
+  );
 
   it('asks for nothing when all is collected, and again when something came after', async () => {
     const checkout = await claim();
     writeFiles(checkout.path, { 'new.txt': 'new\n' });
     await node.workspace.collect(checkout.id, { attempt: 1 });
     writeFiles(checkout.path, { 'later.txt': 'later\n' });
-    await expect(node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).rejects.toMatchObject({ code: 'unsaved_work' });
+    await expect(node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).rejects.toMatchObject({
+      code: 'unsaved_work',
+    });
     await node.workspace.collect(checkout.id, { attempt: 2 });
     expect(await node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).toEqual([]);
   });
@@ -87,9 +121,14 @@ describe('a release', () => {
     const [first] = aside;
     if (first === undefined) throw new Error('nothing is aside');
     expect(aside.map(({ taskId }) => taskId)).toEqual(['tsk_a']);
-    expect([readFileSync(join(first.path, 'build/out/x.bin'), 'utf8'), readFileSync(join(first.path, 'debug.log'), 'utf8')]).toEqual(['binary', 'log']);
+    expect([
+      readFileSync(join(first.path, 'build/out/x.bin'), 'utf8'),
+      readFileSync(join(first.path, 'debug.log'), 'utf8'),
+    ]).toEqual(['binary', 'log']);
     expect(await node.workspace.reclaim({ dryRun: false })).toEqual([]);
-    expect(await node.workspace.reclaim({ dryRun: true, days: 0 })).toEqual([{ id: first.id, path: first.path, kind: 'aside', bytes: 9, ageDays: 0 }]);
+    expect(await node.workspace.reclaim({ dryRun: true, days: 0 })).toEqual([
+      { id: first.id, path: first.path, kind: 'aside', bytes: 9, ageDays: 0 },
+    ]);
     expect(existsSync(first.path)).toBe(true);
     await node.workspace.reclaim({ dryRun: false, days: 0 });
     expect({ there: existsSync(first.path), aside: await node.workspace.aside() }).toEqual({ there: false, aside: [] });
@@ -115,7 +154,12 @@ describe('a release', () => {
     const second = commitAll(root, 'second');
     await node.projects.refresh(projectId);
     const next = await node.workspace.claim({ projectId, taskId: 'tsk_b', baseSha: second });
-    expect({ warm: next.warm, status: gitIn(next.path, 'status', '--porcelain', '--ignored'), head: gitIn(next.path, 'rev-parse', 'HEAD'), files: readdirSync(next.path).sort() }).toEqual({
+    expect({
+      warm: next.warm,
+      status: gitIn(next.path, 'status', '--porcelain', '--ignored'),
+      head: gitIn(next.path, 'rev-parse', 'HEAD'),
+      files: readdirSync(next.path).sort(),
+    }).toEqual({
       warm: true,
       status: '',
       head: second,
@@ -125,12 +169,19 @@ describe('a release', () => {
 
   it('of a scratch place keeps what is in it for its days, and nothing when it is empty', async () => {
     const full = await node.workspace.scratch('tsk_s');
-    expect({ project: full.projectId, base: full.baseSha, readOnly: full.readOnlyPaths, entries: readdirSync(full.path) }).toEqual({ project: null, base: null, readOnly: [], entries: [] });
+    expect({
+      project: full.projectId,
+      base: full.baseSha,
+      readOnly: full.readOnlyPaths,
+      entries: readdirSync(full.path),
+    }).toEqual({ project: null, base: null, readOnly: [], entries: [] });
     writeFileSync(join(full.path, 'made.txt'), 'made');
     await node.workspace.release(full.id, { salvage: true, reason: 'test' });
     const empty = await node.workspace.scratch('tsk_t');
     await node.workspace.release(empty.id, { salvage: true, reason: 'test' });
-    expect((await node.workspace.aside()).map(({ taskId, path }) => [taskId, readFileSync(join(path, 'tree/made.txt'), 'utf8')])).toEqual([['tsk_s', 'made']]);
+    expect(
+      (await node.workspace.aside()).map(({ taskId, path }) => [taskId, readFileSync(join(path, 'tree/made.txt'), 'utf8')]),
+    ).toEqual([['tsk_s', 'made']]);
     expect(existsSync(empty.path)).toBe(false);
   });
 
@@ -140,7 +191,10 @@ describe('a release', () => {
     await node.workspace.settled();
     const second = await claim('tsk_2');
     writeFiles(second.path, { 'new.txt': 'new\n' });
-    expect({ same: second.path === first.path, late: await node.workspace.release(first.id, { salvage: true, reason: 'late' }) }).toEqual({ same: true, late: [] });
+    expect({
+      same: second.path === first.path,
+      late: await node.workspace.release(first.id, { salvage: true, reason: 'late' }),
+    }).toEqual({ same: true, late: [] });
     await expect(node.workspace.collect(first.id, { attempt: 1 })).rejects.toMatchObject({ code: 'not_found' });
     expect(readFileSync(join(second.path, 'new.txt'), 'utf8')).toBe('new\n');
   });
@@ -156,7 +210,8 @@ describe('a release', () => {
   it('goes on where a Git command was ended in the middle', async () => {
     const checkout = await claim();
     writeFiles(checkout.path, { 'new.txt': 'new\n' });
-    for (const name of ['index.lock', 'index.snapshot.lock', 'index.scrub.lock']) writeFileSync(join(checkout.path, '..', name), '');
+    for (const name of ['index.lock', 'index.snapshot.lock', 'index.scrub.lock'])
+      writeFileSync(join(checkout.path, '..', name), '');
     expect((await node.workspace.collect(checkout.id, { attempt: 1 })).files.length).toBe(1);
     await node.workspace.release(checkout.id, { salvage: false, reason: 'test' });
     await node.workspace.settled();
@@ -169,29 +224,43 @@ describe('a release', () => {
     renameSync(slot, `${slot}-moved`);
     mkdirSync(checkout.path, { recursive: true });
     writeFileSync(join(checkout.path, 'x'), 'x');
-    await expect(node.workspace.release(checkout.id, { salvage: true, reason: 'test' })).rejects.toMatchObject({ code: 'path_refused' });
+    await expect(node.workspace.release(checkout.id, { salvage: true, reason: 'test' })).rejects.toMatchObject({
+      code: 'path_refused',
+    });
     expect(readFileSync(join(checkout.path, 'x'), 'utf8')).toBe('x');
   });
 });
 
 describe('a claim', () => {
   it('of a commit that the mirror lacks fails and leaves nothing', async () => {
-    await expect(node.workspace.claim({ projectId, taskId: 'tsk_a', baseSha: '1'.repeat(40) })).rejects.toMatchObject({ code: 'git_failed' });
+    await expect(node.workspace.claim({ projectId, taskId: 'tsk_a', baseSha: '1'.repeat(40) })).rejects.toMatchObject({
+      code: 'git_failed',
+    });
     await node.workspace.settled();
-    expect({ slots: await slots(), disk: readdirSync(join(node.dataDirectory, 'workspaces', projectId)) }).toEqual({ slots: [], disk: [] });
+    expect({ slots: await slots(), disk: readdirSync(join(node.dataDirectory, 'workspaces', projectId)) }).toEqual({
+      slots: [],
+      disk: [],
+    });
   });
 
   it('takes the branch it was asked for, and refuses what is no branch name', async () => {
     const checkout = await node.workspace.claim({ projectId, taskId: 'tsk_a', baseSha, branch: 'team/feature' });
     expect(gitIn(checkout.path, 'symbolic-ref', 'HEAD')).toBe('refs/heads/team/feature');
-    await expect(node.workspace.claim({ projectId, taskId: 'tsk_b', baseSha, branch: '../x' })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(node.workspace.claim({ projectId, taskId: 'tsk_b', baseSha, branch: '../x' })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
   });
 
   it('shares no inode with the mirror or with another checkout', async () => {
     const [one, two] = [await claim('tsk_1'), await claim('tsk_2')];
     const inodes = [one, two].map(({ path }) => statSync(join(path, 'README.md')).ino);
     expect(inodes[0]).not.toBe(inodes[1]);
-    expect([one, two].map(({ path }) => [statSync(join(path, 'README.md')).nlink, statSync(join(path, '.git/index')).nlink])).toEqual([[1, 1], [1, 1]]);
+    expect(
+      [one, two].map(({ path }) => [statSync(join(path, 'README.md')).nlink, statSync(join(path, '.git/index')).nlink]),
+    ).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
     expect(readdirSync(join(one.path, '.git/objects')).sort()).toEqual(['info', 'pack']);
   });
 });
@@ -204,10 +273,28 @@ describe('saved work', () => {
     if (saved === undefined) throw new Error('nothing was saved');
     expect(await node.workspace.salvage(checkout.id, 'again')).toEqual([]);
     const listed = await handlers().salvageList({ params: {}, query: { limit: 50, project: 'plain' }, body: undefined, caller });
-    const expected = { id: saved.id, projectId, projectName: 'plain', taskId: 'tsk_a', ref: 'refs/orrery/salvage/tsk_a/1', sha: saved.sha, reason: 'checkpoint', files: 2, createdAt: listed.items[0]?.createdAt };
+    const expected = {
+      id: saved.id,
+      projectId,
+      projectName: 'plain',
+      taskId: 'tsk_a',
+      ref: 'refs/orrery/salvage/tsk_a/1',
+      sha: saved.sha,
+      reason: 'checkpoint',
+      files: 2,
+      createdAt: listed.items[0]?.createdAt,
+    };
     expect(listed.items).toEqual([expected]);
-    expect(await handlers().salvageShow({ params: { id: saved.id }, query: {}, body: undefined, caller })).toEqual({ ...expected, paths: ['new.txt', 'src/main.txt'] });
-    expect(node.events.map(({ body }) => body)).toContainEqual({ kind: 'salvage.saved', projectId, ref: saved.ref, taskId: 'tsk_a' });
+    expect(await handlers().salvageShow({ params: { id: saved.id }, query: {}, body: undefined, caller })).toEqual({
+      ...expected,
+      paths: ['new.txt', 'src/main.txt'],
+    });
+    expect(node.events.map(({ body }) => body)).toContainEqual({
+      kind: 'salvage.saved',
+      projectId,
+      ref: saved.ref,
+      taskId: 'tsk_a',
+    });
 
     writeFiles(root, { 'README.md': 'dirty\n' });
     const before = [gitIn(root, 'status', '--porcelain'), readFileSync(join(root, '.git/config'), 'utf8')];
@@ -228,7 +315,10 @@ describe('retention of saved work', () => {
     expect(await node.workspace.reclaimSalvage({ dryRun: true, days: 0 })).toEqual(due);
     expect(gitIn(mirror(), 'rev-parse', saved?.ref ?? '')).toBe(saved?.sha);
     expect(await node.workspace.reclaimSalvage({ dryRun: false, days: 0 })).toEqual(due);
-    expect({ refs: gitIn(mirror(), 'for-each-ref', 'refs/orrery/salvage/'), rows: (await handlers().salvageList({ params: {}, query: { limit: 50 }, body: undefined, caller })).items }).toEqual({ refs: '', rows: [] });
+    expect({
+      refs: gitIn(mirror(), 'for-each-ref', 'refs/orrery/salvage/'),
+      rows: (await handlers().salvageList({ params: {}, query: { limit: 50 }, body: undefined, caller })).items,
+    }).toEqual({ refs: '', rows: [] });
   });
 });
 
@@ -270,14 +360,18 @@ describe('the next start', () => {
     expect(readFileSync(join(live.path, 'live.txt'), 'utf8')).toBe('live\n');
     expect(gitIn(mirror(), 'show', 'refs/orrery/salvage/tsk_dead/1:dead.txt')).toBe('dead');
     expect(existsSync(half)).toBe(false);
-    expect((await node.store.read.selectFrom('salvage').select('task_id').orderBy('task_id').execute()).map(({ task_id }) => task_id)).toEqual(['tsk_dead', 'tsk_lost']);
+    expect(
+      (await node.store.read.selectFrom('salvage').select('task_id').orderBy('task_id').execute()).map(({ task_id }) => task_id),
+    ).toEqual(['tsk_dead', 'tsk_lost']);
     expect(await next.recover(['tsk_live'])).toEqual({ removed: 0, released: 0, salvaged: 0, vanished: 0, unsettled: [] });
   });
 
   it('goes on with a cleaning that was interrupted', async () => {
     const checkout = await claim();
     writeFiles(checkout.path, { 'debug.log': 'ignored\n' });
-    await node.store.transaction((tx) => tx.db.updateTable('checkout').set({ state: 'scrubbing' }).where('task_id', '=', 'tsk_a').execute());
+    await node.store.transaction((tx) =>
+      tx.db.updateTable('checkout').set({ state: 'scrubbing' }).where('task_id', '=', 'tsk_a').execute(),
+    );
     const next = node.makeWorkspace();
     await next.recover([]);
     await next.settled();

@@ -5,7 +5,7 @@ import { listRefs } from '../git/mirror.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
 import { errorFields } from '../kernel/log.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
-import { gather, type Gathered } from './gather.ts';
+import { gather, inspect, type Gathered } from './gather.ts';
 import { lookAt } from '../files/tree-walk.ts';
 import { mirrorPath, slotPaths, type Checkout, type Collected, type Saved, type WorkspaceContext } from './model.ts';
 import { recordSalvage, saveCommit, storeResult, unsaved } from './results.ts';
@@ -21,10 +21,15 @@ const rowOf = async (context: WorkspaceContext, id: string): Promise<DirectoryRo
 };
 
 /** Finds the row of a checkout that a task has. Rejects with `not_found`, or `path_refused` when its folder is not what was made. */
-export const claimedRow = async (context: WorkspaceContext, id: string): Promise<DirectoryRow & { project_id: string; base_sha: string; task_id: string }> => {
+export const claimedRow = async (
+  context: WorkspaceContext,
+  id: string,
+): Promise<DirectoryRow & { project_id: string; base_sha: string; task_id: string }> => {
   const row = await rowOf(context, id);
   if (row === undefined || row.project_id === null || row.base_sha === null || row.task_id === null) {
-    throw new OrreryError('not_found', `There is no checkout ${id} in use.`, { rule: 'It was released, or never was a checkout of a project.' });
+    throw new OrreryError('not_found', `There is no checkout ${id} in use.`, {
+      rule: 'It was released, or never was a checkout of a project.',
+    });
   }
   checkIdentity(row);
   return { ...row, project_id: row.project_id, base_sha: row.base_sha, task_id: row.task_id };
@@ -38,7 +43,8 @@ const saveUnsaved = async (context: WorkspaceContext, { row, view, gathered }: W
   const whose = { projectId: row.project_id, taskId: row.task_id };
   const saved: Saved[] = [];
   if (final) saved.push(await saveCommit(context, view, { whose, sha: gathered.finalSha, baseSha: row.base_sha, reason }));
-  for (const tip of extra) saved.push(await saveCommit(context, view, { whose, sha: tip.sha, baseSha: row.base_sha, reason: `${reason} (${tip.ref})` }));
+  for (const tip of extra)
+    saved.push(await saveCommit(context, view, { whose, sha: tip.sha, baseSha: row.base_sha, reason: `${reason} (${tip.ref})` }));
   return saved;
 };
 
@@ -55,14 +61,22 @@ export const collectCheckout = (context: WorkspaceContext, id: string, attempt: 
   context.mutex.run(`checkout:${id}`, async () => {
     const row = await claimedRow(context, id);
     const view = viewOf(context, row.project_id, row.path);
-    return storeResult(context, view, { gathered: await gather(context, view, { baseSha: row.base_sha }), taskId: row.task_id, attempt });
+    return storeResult(context, view, {
+      inspected: await inspect(context, view, { baseSha: row.base_sha }),
+      taskId: row.task_id,
+      attempt,
+    });
   });
 
 /**
  * Gives a checkout back; one that was given back already is left alone. What is not saved yet is saved (`salvage: true`)
  * or refused with `unsaved_work`; looked for in that checkout alone, at this moment. The cleaning goes on in the background.
  */
-export const releaseCheckout = (context: WorkspaceContext, id: string, how: { salvage: boolean; reason: string }): Promise<Saved[]> =>
+export const releaseCheckout = (
+  context: WorkspaceContext,
+  id: string,
+  how: { salvage: boolean; reason: string },
+): Promise<Saved[]> =>
   context.mutex.run(`checkout:${id}`, async () => {
     const found = await rowOf(context, id);
     if (found === undefined) return [];
@@ -80,11 +94,19 @@ export const releaseCheckout = (context: WorkspaceContext, id: string, how: { sa
     return releaseSlot(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, how);
   });
 
-const releaseSlot = async (context: WorkspaceContext, work: Work, { salvage, reason }: { salvage: boolean; reason: string }): Promise<Saved[]> => {
+const releaseSlot = async (
+  context: WorkspaceContext,
+  work: Work,
+  { salvage, reason }: { salvage: boolean; reason: string },
+): Promise<Saved[]> => {
   const { row, view, gathered } = work;
   const { reasons } = await unsaved(context, view, { gathered, taskId: row.task_id });
   if (reasons.length > 0 && !salvage) {
-    throw new OrreryError('unsaved_work', `The checkout of ${row.task_id} holds ${reasons.join(', ')} that nothing else has.`, { rule: 'Work is saved before its place is cleaned.', fix: 'Repeat it with --salvage', details: { reasons } });
+    throw new OrreryError('unsaved_work', `The checkout of ${row.task_id} holds ${reasons.join(', ')} that nothing else has.`, {
+      rule: 'Work is saved before its place is cleaned.',
+      fix: 'Repeat it with --salvage',
+      details: { reasons },
+    });
   }
   const saved = reasons.length > 0 ? await saveUnsaved(context, work, reason) : [];
   await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'scrubbing' }));
@@ -105,14 +127,23 @@ export const cleanSlot = async (context: WorkspaceContext, row: DirectoryRow, sa
   await context.mutex.run(`pool:${projectId}`, async () => {
     const ready = await listDirectories(context.store.read, { kind: 'slot', state: 'ready', projectId });
     if (ready.length >= context.warmSlots) await removeDirectory(context, row);
-    else await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'ready', task_id: null, used_at: context.clock.nowMs() }));
+    else
+      await context.store.transaction((tx) =>
+        updateDirectory(tx.db, row.id, { state: 'ready', task_id: null, used_at: context.clock.nowMs() }),
+      );
   });
 };
 
 /** A checkout without a repository. */
 export const makeScratch = async (context: WorkspaceContext, taskId: string): Promise<Checkout> => {
   const id = directoryId(context, 'scratch');
-  const made = await makeDirectory(context, { kind: 'scratch', id, path: directoryPath(context, 'scratch', id), projectId: null, taskId });
+  const made = await makeDirectory(context, {
+    kind: 'scratch',
+    id,
+    path: directoryPath(context, 'scratch', id),
+    projectId: null,
+    taskId,
+  });
   await mkdir(slotPaths(made.path).tree, { mode: 0o755 });
   await context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'claimed' }));
   const row = await findDirectory(context.store.read, id);
@@ -124,7 +155,10 @@ export const makeScratch = async (context: WorkspaceContext, taskId: string): Pr
 const releaseScratch = async (context: WorkspaceContext, row: DirectoryRow): Promise<void> => {
   checkIdentity(row);
   if (readdirSync(slotPaths(row.path).tree).length === 0) await removeDirectory(context, row);
-  else await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { kind: 'aside', state: 'kept', used_at: context.clock.nowMs() }));
+  else
+    await context.store.transaction((tx) =>
+      updateDirectory(tx.db, row.id, { kind: 'aside', state: 'kept', used_at: context.clock.nowMs() }),
+    );
 };
 
 /** Gives salvage refs that lost their row to a crash one. */
@@ -134,6 +168,13 @@ export const settleSalvageRefs = async (context: WorkspaceContext, projectId: st
   const rows = await context.store.read.selectFrom('salvage').select('ref').where('project_id', '=', projectId).execute();
   const known = new Set(rows.map(({ ref }) => ref));
   const lost = refs.filter(({ ref }) => !known.has(ref));
-  for (const { ref, sha } of lost) await recordSalvage(context, view, { whose: { projectId, taskId: ref.split('/')[3] ?? '' }, ref, sha, baseSha: null, reason: 'the node stopped while it was being saved' });
+  for (const { ref, sha } of lost)
+    await recordSalvage(context, view, {
+      whose: { projectId, taskId: ref.split('/')[3] ?? '' },
+      ref,
+      sha,
+      baseSha: null,
+      reason: 'the node stopped while it was being saved',
+    });
   return lost.length;
 };

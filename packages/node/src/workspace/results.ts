@@ -5,28 +5,29 @@ import { refPart } from '../git/names.ts';
 import { isAncestor } from '../git/publish.ts';
 import type { Git } from '../git/run.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
-import type { Gathered } from './gather.ts';
+import { seal, type Gathered, type Inspected } from './gather.ts';
 import type { Collected, Saved, WorkspaceContext } from './model.ts';
 import { insertSalvage } from './store.ts';
 
 /** Whose work it is. */
 export type Whose = { readonly projectId: string; readonly taskId: string };
 
-/** Names what was gathered as the result of an attempt. */
+/** Names what a checkout holds as the result of an attempt. */
 export const storeResult = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { gathered, taskId, attempt }: { gathered: Gathered; taskId: string; attempt: number },
+  { inspected, taskId, attempt }: { inspected: Inspected; taskId: string; attempt: number },
 ): Promise<Collected> => {
-  const { baseSha, finalSha, extra } = gathered;
+  const { baseSha, headSha, tree, uncommitted, extra } = inspected;
+  // The person waits for this: the comparison needs the files alone and is made while the commit is.
+  const [{ finalSha }, comparison, commits] = await Promise.all([
+    seal(context, view, inspected),
+    compareTrees(context.git, view.mirror, { from: baseSha, to: headSha === baseSha && !uncommitted ? baseSha : tree }),
+    countCommits(context.git, view.mirror, { from: baseSha, to: headSha }),
+  ]);
   const resultRef = `refs/orrery/results/${refPart(taskId)}/${attempt}`;
   const kept = extra.map(({ sha }, index) => ({ ref: `refs/orrery/kept/${refPart(taskId)}/${attempt}-${index + 1}`, sha }));
-  for (const { ref, sha } of kept) await setRef(context.git, view.mirror, { ref, sha });
-  const [, comparison, commits] = await Promise.all([
-    setRef(context.git, view.mirror, { ref: resultRef, sha: finalSha }),
-    compareTrees(context.git, view.mirror, { from: baseSha, to: finalSha }),
-    countCommits(context.git, view.mirror, { from: baseSha, to: finalSha }),
-  ]);
+  for (const { ref, sha } of [{ ref: resultRef, sha: finalSha }, ...kept]) await setRef(context.git, view.mirror, { ref, sha });
   const also = extra.map(
     (tip, index) =>
       `${tip.ref === 'refs/stash' ? 'a stash entry' : tip.ref === 'ORIG_HEAD' ? 'where the unfinished rebase began' : tip.ref.replace('refs/heads/', 'the branch ')} is kept as ${kept[index]?.ref}`,
@@ -35,10 +36,10 @@ export const storeResult = async (
     baseSha,
     headSha: finalSha,
     resultRef,
-    commits,
+    commits: commits + (uncommitted ? 1 : 0),
     ...comparison,
-    uncommitted: gathered.uncommitted,
-    notes: [...gathered.notes, ...also],
+    uncommitted,
+    notes: [...inspected.notes, ...also],
   };
 };
 

@@ -10,25 +10,45 @@ const dayMs = 24 * 60 * 60 * 1000;
  * What is aside longer than its days: listed (`dryRun`) or removed. Only what was moved aside is ever taken by age: a
  * checkout with work in it, a mirror and salvage refs are not.
  */
-export const reclaimAside = async (context: WorkspaceContext, { dryRun, days = ASIDE_DAYS }: { dryRun: boolean; days?: number }): Promise<Reclaimed[]> => {
+export const reclaimAside = async (
+  context: WorkspaceContext,
+  { dryRun, days = ASIDE_DAYS }: { dryRun: boolean; days?: number },
+): Promise<Reclaimed[]> => {
   const now = context.clock.nowMs();
-  const due = (await listDirectories(context.store.read, { kind: 'aside', state: 'kept' })).filter(({ used_at }) => now - used_at >= days * dayMs);
+  const due = (await listDirectories(context.store.read, { kind: 'aside', state: 'kept' })).filter(
+    ({ used_at }) => now - used_at >= days * dayMs,
+  );
   const found: Reclaimed[] = [];
   for (const row of due) {
-    found.push({ id: row.id, path: row.path, kind: 'aside', bytes: lookAt(row.path) === null ? null : await sizeOf(row.path), ageDays: Math.floor((now - row.used_at) / dayMs) });
+    found.push({
+      id: row.id,
+      path: row.path,
+      kind: 'aside',
+      bytes: lookAt(row.path) === null ? null : await sizeOf(row.path),
+      ageDays: Math.floor((now - row.used_at) / dayMs),
+    });
     if (!dryRun) await removeDirectory(context, row);
   }
   return found;
 };
 
 /** Saved work that retention took or would take. */
-export type ReclaimedSalvage = { readonly id: string; readonly projectId: string; readonly ref: string; readonly sha: string; readonly ageDays: number };
+export type ReclaimedSalvage = {
+  readonly id: string;
+  readonly projectId: string;
+  readonly ref: string;
+  readonly sha: string;
+  readonly ageDays: number;
+};
 
 /**
  * Saved work older than `days`: listed (`dryRun`) or its refs and rows taken away. There is no default: saved work is kept
  * until an operator says for how long. Objects stay in the mirror, so that the commit can still be named.
  */
-export const reclaimSalvage = async (context: WorkspaceContext, { dryRun, days }: { dryRun: boolean; days: number }): Promise<ReclaimedSalvage[]> => {
+export const reclaimSalvage = async (
+  context: WorkspaceContext,
+  { dryRun, days }: { dryRun: boolean; days: number },
+): Promise<ReclaimedSalvage[]> => {
   const now = context.clock.nowMs();
   const due = await salvageUntil(context.store.read, { untilMs: now - days * dayMs, limit: SALVAGE_PER_SWEEP });
   for (const row of dryRun ? [] : due) {
@@ -38,11 +58,18 @@ export const reclaimSalvage = async (context: WorkspaceContext, { dryRun, days }
     await context.store.transaction((tx) => deleteSalvage(tx.db, row.id));
     context.log.info('workspace.salvage.reclaimed', { id: row.id, ref: row.ref, sha: row.sha });
   }
-  return due.map(({ id, project_id, ref, sha, created_at }) => ({ id, projectId: project_id, ref, sha, ageDays: Math.floor((now - created_at) / dayMs) }));
+  return due.map(({ id, project_id, ref, sha, created_at }) => ({
+    id,
+    projectId: project_id,
+    ref,
+    sha,
+    ageDays: Math.floor((now - created_at) / dayMs),
+  }));
 };
 
 const sizeOf = async (path: string): Promise<number> => {
   let bytes = 0;
-  for (const entry of await walkTree(path)) if (entry.type === 'file') bytes += lookAt(absoluteBytes(path, entry.path))?.size ?? 0;
+  for (const entry of await walkTree(path))
+    if (entry.type === 'file') bytes += lookAt(absoluteBytes(path, entry.path))?.size ?? 0;
   return bytes;
 };

@@ -11,7 +11,11 @@ import type { WorkspaceContext } from './model.ts';
 import { findDirectory, updateDirectory, type DirectoryRow } from './store.ts';
 
 /** What a commit has in its tree. */
-type Tracked = { readonly files: ReadonlyMap<BytePath, 'file' | 'program' | 'link'>; readonly folders: ReadonlySet<BytePath>; readonly submodules: ReadonlySet<BytePath> };
+type Tracked = {
+  readonly files: ReadonlyMap<BytePath, 'file' | 'program' | 'link'>;
+  readonly folders: ReadonlySet<BytePath>;
+  readonly submodules: ReadonlySet<BytePath>;
+};
 
 /**
  * Brings a released slot back to its base and proves it: the agent's `.git` is gone, every file was read and compared,
@@ -19,7 +23,11 @@ type Tracked = { readonly files: ReadonlyMap<BytePath, 'file' | 'program' | 'lin
  * Git does not store is moved aside first. `savedTree` is a tree whose files are saved: they need not be kept again.
  * Rejects when the proof fails; the slot must then not be used again.
  */
-export const scrubSlot = async (context: WorkspaceContext, view: CheckoutView, { row, savedTree }: { row: DirectoryRow; savedTree: string }): Promise<void> => {
+export const scrubSlot = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { row, savedTree }: { row: DirectoryRow; savedTree: string },
+): Promise<void> => {
   const base = row.base_sha ?? '';
   await removeAgentDir(context, view.tree);
   await clearSpecial(view.tree);
@@ -63,7 +71,8 @@ const readTracked = async (view: CheckoutView): Promise<Tracked> => {
   for (const line of stdout.toString('latin1').split('\0')) {
     if (line === '') continue;
     const path = line.slice(line.indexOf('\t') + 1);
-    for (let at = path.lastIndexOf('/'); at !== -1 && !folders.has(path.slice(0, at)); at = path.lastIndexOf('/', at - 1)) folders.add(path.slice(0, at));
+    for (let at = path.lastIndexOf('/'); at !== -1 && !folders.has(path.slice(0, at)); at = path.lastIndexOf('/', at - 1))
+      folders.add(path.slice(0, at));
     const mode = line.slice(0, 6);
     if (mode === '160000') submodules.add(path);
     else files.set(path, mode === '120000' ? 'link' : mode === '100755' ? 'program' : 'file');
@@ -72,19 +81,48 @@ const readTracked = async (view: CheckoutView): Promise<Tracked> => {
 };
 
 const isTracked = ({ files, folders, submodules }: Tracked, { path, type }: TreeEntry): boolean =>
-  type === 'folder' ? folders.has(path) || submodules.has(path) : type === 'file' ? files.has(path) && files.get(path) !== 'link' : type === 'link' && files.get(path) === 'link';
+  type === 'folder'
+    ? folders.has(path) || submodules.has(path)
+    : type === 'file'
+      ? files.has(path) && files.get(path) !== 'link'
+      : type === 'link' && files.get(path) === 'link';
 
 /** Moves whatever the base does not have out of the tree, whole folders at once. Empty folders are just taken away. */
-const moveAside = async (context: WorkspaceContext, tree: string, { row, tracked }: { row: DirectoryRow; tracked: Tracked }): Promise<void> => {
+const moveAside = async (
+  context: WorkspaceContext,
+  tree: string,
+  { row, tracked }: { row: DirectoryRow; tracked: Tracked },
+): Promise<void> => {
   const extra = (await walkTree(tree)).filter((entry) => !isTracked(tracked, entry));
   const names = new Set(extra.map(({ path }) => path));
-  const tops = extra.filter(({ path }) => !path.split('/').slice(1).some((_, depth) => names.has(path.split('/').slice(0, depth + 1).join('/'))));
-  const holdsFile = (top: BytePath): boolean => extra.some(({ path, type }) => type !== 'folder' && (path === top || path.startsWith(`${top}/`)));
+  const tops = extra.filter(
+    ({ path }) =>
+      !path
+        .split('/')
+        .slice(1)
+        .some((_, depth) =>
+          names.has(
+            path
+              .split('/')
+              .slice(0, depth + 1)
+              .join('/'),
+          ),
+        ),
+  );
+  const holdsFile = (top: BytePath): boolean =>
+    extra.some(({ path, type }) => type !== 'folder' && (path === top || path.startsWith(`${top}/`)));
   const kept = tops.filter(({ path }) => holdsFile(path));
-  for (const { path } of extra.filter(({ path: one, type }) => type === 'folder' && !holdsFile(one)).reverse()) rmdirSync(absoluteBytes(tree, path));
+  for (const { path } of extra.filter(({ path: one, type }) => type === 'folder' && !holdsFile(one)).reverse())
+    rmdirSync(absoluteBytes(tree, path));
   if (kept.length === 0) return;
   const id = directoryId(context, 'aside');
-  const aside = await makeDirectory(context, { kind: 'aside', id, path: directoryPath(context, 'aside', id), projectId: row.project_id, taskId: row.task_id });
+  const aside = await makeDirectory(context, {
+    kind: 'aside',
+    id,
+    path: directoryPath(context, 'aside', id),
+    projectId: row.project_id,
+    taskId: row.task_id,
+  });
   for (const { path } of kept) {
     const target = absoluteBytes(aside.path, path);
     mkdirSync(Buffer.from(dirname(target.toString('latin1')), 'latin1'), { recursive: true });
@@ -116,19 +154,35 @@ const repairFiles = async (view: CheckoutView, { files, folders }: Tracked): Pro
   if (wrong.length === 0) return;
   for (const [path] of wrong) if (lookAt(absoluteBytes(view.tree, path)) !== null) unlinkSync(absoluteBytes(view.tree, path));
   const input = Buffer.from(wrong.map(([path]) => `${path}\0`).join(''), 'latin1');
-  await view.git.run({ ...viewCall(view), readOnly: false, timeoutMs: GIT_WRITE_MS, args: ['checkout-index', '-f', '-u', '-z', '--stdin'], input });
+  await view.git.run({
+    ...viewCall(view),
+    readOnly: false,
+    timeoutMs: GIT_WRITE_MS,
+    args: ['checkout-index', '-f', '-u', '-z', '--stdin'],
+    input,
+  });
 };
 
 const prove = async (view: CheckoutView, tracked: Tracked): Promise<void> => {
   const entries = await walkTree(view.tree);
   const extra = entries.find((entry) => !isTracked(tracked, entry));
   const files = entries.filter(({ type }) => type !== 'folder').length;
-  const { code } = await view.git.run({ ...viewCall(view), args: ['diff-files', '--quiet', '--ignore-submodules=all'], okCodes: [0, 1] });
+  const { code } = await view.git.run({
+    ...viewCall(view),
+    args: ['diff-files', '--quiet', '--ignore-submodules=all'],
+    okCodes: [0, 1],
+  });
   const modes = expectedModes();
-  const shared = [...tracked.files].some(([path, kind]) => kind !== 'link' && lookAt(absoluteBytes(view.tree, path))?.nlink !== 1);
-  const loose = [...tracked.folders].some((path) => (lookAt(absoluteBytes(view.tree, path))?.mode ?? 0) % 0o10000 !== modes.folder);
+  const shared = [...tracked.files].some(
+    ([path, kind]) => kind !== 'link' && lookAt(absoluteBytes(view.tree, path))?.nlink !== 1,
+  );
+  const loose = [...tracked.folders].some(
+    (path) => (lookAt(absoluteBytes(view.tree, path))?.mode ?? 0) % 0o10000 !== modes.folder,
+  );
   if (extra === undefined && files === tracked.files.size && code === 0 && !shared && !loose) return;
-  throw new OrreryError('internal', 'A released checkout could not be proven clean.', { rule: 'A slot is used again only when its tree equals its base.' });
+  throw new OrreryError('internal', 'A released checkout could not be proven clean.', {
+    rule: 'A slot is used again only when its tree equals its base.',
+  });
 };
 
 /** Removes a slot that cannot be used again. */
@@ -136,4 +190,3 @@ export const dropSlot = async (context: WorkspaceContext, id: string): Promise<v
   const row = await findDirectory(context.store.read, id);
   if (row !== undefined) await removeDirectory(context, row);
 };
-

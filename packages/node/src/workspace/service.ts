@@ -10,7 +10,15 @@ import { createMutex } from '../kernel/mutex.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
 import { makeDirectory, removeDirectory } from './directories.ts';
-import { mirrorPath, type Checkout, type Collected, type DirectoryKind, type Reclaimed, type Saved, type WorkspaceContext } from './model.ts';
+import {
+  mirrorPath,
+  type Checkout,
+  type Collected,
+  type DirectoryKind,
+  type Reclaimed,
+  type Saved,
+  type WorkspaceContext,
+} from './model.ts';
 import { recoverDirectories, type Recovered } from './recover.ts';
 import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout } from './release.ts';
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
@@ -40,9 +48,15 @@ export type Workspace = {
   /** Saved work older than so many days: listed, or its refs taken away. */
   reclaimSalvage(options: { readonly dryRun: boolean; readonly days: number }): Promise<readonly ReclaimedSalvage[]>;
   /** What lies aside now. */
-  aside(): Promise<readonly { readonly id: string; readonly path: string; readonly taskId: string | null; readonly sinceMs: number }[]>;
+  aside(): Promise<
+    readonly { readonly id: string; readonly path: string; readonly taskId: string | null; readonly sinceMs: number }[]
+  >;
   /** Makes and records another directory of the node, so that it can be removed by the one deletion path. */
-  makeDirectory(directory: { readonly kind: DirectoryKind; readonly path: string; readonly projectId: string | null }): Promise<OwnedDirectory & { readonly id: string }>;
+  makeDirectory(directory: {
+    readonly kind: DirectoryKind;
+    readonly path: string;
+    readonly projectId: string | null;
+  }): Promise<OwnedDirectory & { readonly id: string }>;
   /** Marks a directory as finished. */
   keepDirectory(id: string): Promise<void>;
   /** Removes every directory of a project but those in use. `mirror`: its mirror too. Answers how many are in use. */
@@ -83,7 +97,13 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     recover: (live) => recoverDirectories(context, new Set(live)),
     reclaim: (options) => reclaimAside(context, options),
     reclaimSalvage: (options) => reclaimSalvage(context, options),
-    aside: async () => (await listDirectories(context.store.read, { kind: 'aside', state: 'kept' })).map(({ id, path, task_id, used_at }) => ({ id, path, taskId: task_id, sinceMs: used_at })),
+    aside: async () =>
+      (await listDirectories(context.store.read, { kind: 'aside', state: 'kept' })).map(({ id, path, task_id, used_at }) => ({
+        id,
+        path,
+        taskId: task_id,
+        sinceMs: used_at,
+      })),
     makeDirectory: (directory) => makeDirectory(context, { ...directory, taskId: null }),
     keepDirectory: (id) => context.store.transaction((tx) => updateDirectory(tx.db, id, { state: 'kept' })),
     forgetProject: (projectId, { mirror }) => forgetProject(context, projectId, mirror),
@@ -113,7 +133,7 @@ const createBackground = (log: Log) => {
       tail = tail.then(work).catch((thrown: unknown) => log.error('workspace.background.failed', errorFields(thrown)));
     },
     settled: async (): Promise<void> => {
-      for (let seen: Promise<void> | null = null; seen !== tail; ) {
+      for (let seen: Promise<void> | null = null; seen !== tail;) {
         seen = tail;
         await seen;
       }
@@ -126,6 +146,7 @@ const forgetProject = (context: WorkspaceContext, projectId: string, mirror: boo
     const rows = await listDirectories(context.store.read, { projectId });
     const used = rows.filter(({ kind, state }) => kind === 'slot' && ['claimed', 'priming', 'scrubbing'].includes(state));
     if (used.length > 0) return { inUse: used.length };
-    for (const row of rows.filter(({ kind }) => kind === 'slot' || (mirror && kind === 'mirror'))) await removeDirectory(context, row);
+    for (const row of rows.filter(({ kind }) => kind === 'slot' || (mirror && kind === 'mirror')))
+      await removeDirectory(context, row);
     return { inUse: 0 };
   });

@@ -13,10 +13,18 @@ import { findDirectory, listDirectories, takeReadySlot, updateDirectory, type Di
 export type Claim = { readonly projectId: string; readonly taskId: string; readonly baseSha: string; readonly branch?: string };
 
 /** The node's view of a slot. */
-export const viewOf = (context: WorkspaceContext, projectId: string, slot: string): CheckoutView => ({ git: context.git, mirror: mirrorPath(context.dataDirectory, projectId), ...slotPaths(slot) });
+export const viewOf = (context: WorkspaceContext, projectId: string, slot: string): CheckoutView => ({
+  git: context.git,
+  mirror: mirrorPath(context.dataDirectory, projectId),
+  ...slotPaths(slot),
+});
 
 /** A checkout as callers see it. */
-export const toCheckout = (context: WorkspaceContext, row: DirectoryRow, { warm = false, branch }: { warm?: boolean; branch?: string } = {}): Checkout => {
+export const toCheckout = (
+  context: WorkspaceContext,
+  row: DirectoryRow,
+  { warm = false, branch }: { warm?: boolean; branch?: string } = {},
+): Checkout => {
   const slot = row.kind === 'slot' && row.project_id !== null;
   const path = slotPaths(row.path).tree;
   return {
@@ -47,7 +55,10 @@ export const claimSlot = (context: WorkspaceContext, claim: Claim): Promise<Chec
     try {
       checkIdentity(row);
       const view = viewOf(context, claim.projectId, row.path);
-      await Promise.all([resetTree(view, claim.baseSha), setRef(context.git, view.mirror, { ref: `refs/orrery/base/${refPart(claim.taskId)}`, sha: claim.baseSha })]);
+      await Promise.all([
+        resetTree(view, claim.baseSha),
+        setRef(context.git, view.mirror, { ref: `refs/orrery/base/${refPart(claim.taskId)}`, sha: claim.baseSha }),
+      ]);
       await makeAgentDir(context, view, { baseSha: claim.baseSha, branch });
       const change = { state: 'claimed', task_id: claim.taskId, base_sha: claim.baseSha };
       await context.store.transaction((tx) => updateDirectory(tx.db, row.id, change));
@@ -63,7 +74,10 @@ const makeSlot = async (context: WorkspaceContext, projectId: string, taskId: st
   const id = directoryId(context, 'slot');
   const made = await makeDirectory(context, { kind: 'slot', id, path: directoryPath(context, projectId, id), projectId, taskId });
   const view = viewOf(context, projectId, made.path);
-  await Promise.all([mkdir(view.tree, { mode: 0o755 }), makeGitDir({ path: view.nodeDir, kind: 'node', head: 'refs/heads/none', alternates: [join(view.mirror, 'objects')] })]);
+  await Promise.all([
+    mkdir(view.tree, { mode: 0o755 }),
+    makeGitDir({ path: view.nodeDir, kind: 'node', head: 'refs/heads/none', alternates: [join(view.mirror, 'objects')] }),
+  ]);
   const row = await findDirectory(context.store.read, id);
   if (row === undefined) throw new Error('a row that was just written is not there');
   return row;
@@ -75,16 +89,30 @@ export const resetTree = async (view: CheckoutView, sha: string): Promise<void> 
 };
 
 /** Makes the agent's own `.git`: its branch at the base, its index true, objects borrowed, no remote, no upstream, no hook. */
-const makeAgentDir = async (context: WorkspaceContext, view: CheckoutView, { baseSha, branch }: { baseSha: string; branch: string }): Promise<void> => {
+const makeAgentDir = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { baseSha, branch }: { baseSha: string; branch: string },
+): Promise<void> => {
   const path = join(view.tree, '.git');
   const ref = branchRef(branch);
-  await makeGitDir({ path, kind: 'agent', head: ref, alternates: [join(view.mirror, 'objects')], shallow: await readShallow(view.mirror), user: context.identity });
+  await makeGitDir({
+    path,
+    kind: 'agent',
+    head: ref,
+    alternates: [join(view.mirror, 'objects')],
+    shallow: await readShallow(view.mirror),
+    user: context.identity,
+  });
   await mkdir(dirname(join(path, ref)), { recursive: true });
   await Promise.all([writeFile(join(path, ref), `${baseSha}\n`), copyFile(view.index, join(path, 'index'))]);
 };
 
 /** Makes one ready slot at a commit, unless there are enough: the next task of the project then starts at once. */
-export const warmSlot = (context: WorkspaceContext, { projectId, baseSha }: { projectId: string; baseSha: string }): Promise<void> =>
+export const warmSlot = (
+  context: WorkspaceContext,
+  { projectId, baseSha }: { projectId: string; baseSha: string },
+): Promise<void> =>
   context.mutex.run(`pool:${projectId}`, async () => {
     const ready = await listDirectories(context.store.read, { kind: 'slot', state: 'ready', projectId });
     if (ready.length >= context.warmSlots) return;
