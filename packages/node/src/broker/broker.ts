@@ -83,7 +83,6 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
     failures,
     upstream,
     clock,
-    log,
     audit,
     onLimits: parts.onLimits ?? (() => undefined),
   });

@@ -17,7 +17,12 @@ export type Grants = {
 export type TokenKind = 'run' | 'egress';
 
 /** Who stands behind a token. */
-export type TokenIdentity = { readonly environmentId: string; readonly taskId: string; readonly kind: TokenKind; readonly grants: Grants };
+export type TokenIdentity = {
+  readonly environmentId: string;
+  readonly taskId: string;
+  readonly kind: TokenKind;
+  readonly grants: Grants;
+};
 
 export type WireName = 'anthropic' | 'responses' | 'chat' | 'gemini';
 
@@ -41,7 +46,12 @@ export type LimitReport = {
   readonly windows: readonly LimitWindow[];
 };
 
-export type LimitWindow = { readonly name: string; readonly usedPercent: number | null; readonly resetsAt: string | null; readonly exhausted: boolean };
+export type LimitWindow = {
+  readonly name: string;
+  readonly usedPercent: number | null;
+  readonly resetsAt: string | null;
+  readonly exhausted: boolean;
+};
 
 /** US dollars for a million tokens. */
 export type Rates = { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number };

@@ -13,10 +13,18 @@ import type { Grants, TokenIdentity, TokenKind } from './model.ts';
 const TOKEN_BYTES = 32;
 const PREFIX: Readonly<Record<TokenKind, string>> = { run: 'orr_', egress: 'ore_' };
 
-const grantsSchema = z.object({ models: z.array(z.string()).nullable(), budgetUsd: z.number().nullable(), egress: z.array(z.string()), upstream: z.string().nullable().default(null) });
+const grantsSchema = z.object({
+  models: z.array(z.string()).nullable(),
+  budgetUsd: z.number().nullable(),
+  egress: z.array(z.string()),
+  upstream: z.string().nullable().default(null),
+});
 
 /** What is known of a token that was shown. */
-export type FoundToken = { readonly state: 'live'; readonly identity: TokenIdentity } | { readonly state: 'ended'; readonly identity: TokenIdentity } | { readonly state: 'unknown' };
+export type FoundToken =
+  | { readonly state: 'live'; readonly identity: TokenIdentity }
+  | { readonly state: 'ended'; readonly identity: TokenIdentity }
+  | { readonly state: 'unknown' };
 
 export type MintRequest = { readonly environmentId: string; readonly taskId: string } & Grants;
 
@@ -28,7 +36,12 @@ export type RunTokens = {
   find(token: string, kind: TokenKind): Promise<FoundToken>;
 };
 
-export type RunTokenParts = { readonly store: Store; readonly clock: Pick<Clock, 'nowMs'>; readonly random: Random; readonly ids: Ids };
+export type RunTokenParts = {
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly random: Random;
+  readonly ids: Ids;
+};
 
 /** Makes the keeper of run and egress tokens. */
 export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): RunTokens => {
@@ -37,7 +50,12 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
   let endings = 0;
 
   const endIn = async (tx: Tx, environmentId: string): Promise<void> => {
-    await tx.db.updateTable('run_token').set({ ended_at: clock.nowMs() }).where('environment_id', '=', environmentId).where('ended_at', 'is', null).execute();
+    await tx.db
+      .updateTable('run_token')
+      .set({ ended_at: clock.nowMs() })
+      .where('environment_id', '=', environmentId)
+      .where('ended_at', 'is', null)
+      .execute();
   };
   const forget = (environmentId: string): void => {
     endings += 1;
@@ -51,8 +69,20 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
       const tokens = { run: make('run'), egress: make('egress') };
       await store.transaction(async (tx) => {
         await endIn(tx, environmentId);
-        const row = (kind: TokenKind) => ({ id: ids('token'), environment_id: environmentId, task_id: taskId, kind, hash: hashOf(tokens[kind]), grants, created_at: clock.nowMs(), ended_at: null });
-        await tx.db.insertInto('run_token').values([row('run'), row('egress')]).execute();
+        const row = (kind: TokenKind) => ({
+          id: ids('token'),
+          environment_id: environmentId,
+          task_id: taskId,
+          kind,
+          hash: hashOf(tokens[kind]),
+          grants,
+          created_at: clock.nowMs(),
+          ended_at: null,
+        });
+        await tx.db
+          .insertInto('run_token')
+          .values([row('run'), row('egress')])
+          .execute();
       });
       forget(environmentId);
       return tokens;
@@ -67,9 +97,19 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
       const known = live.get(hash);
       if (known !== undefined) return { state: 'live', identity: known };
       const before = endings;
-      const row = await store.read.selectFrom('run_token').selectAll().where('hash', '=', hash).where('kind', '=', kind).executeTakeFirst();
+      const row = await store.read
+        .selectFrom('run_token')
+        .selectAll()
+        .where('hash', '=', hash)
+        .where('kind', '=', kind)
+        .executeTakeFirst();
       if (row === undefined) return { state: 'unknown' };
-      const identity: TokenIdentity = { environmentId: row.environment_id, taskId: row.task_id, kind, grants: grantsSchema.parse(JSON.parse(row.grants)) };
+      const identity: TokenIdentity = {
+        environmentId: row.environment_id,
+        taskId: row.task_id,
+        kind,
+        grants: grantsSchema.parse(JSON.parse(row.grants)),
+      };
       if (row.ended_at !== null) return { state: 'ended', identity };
       // A row read while an environment ended may already be old: it is not remembered.
       if (before === endings) live.set(hash, identity);

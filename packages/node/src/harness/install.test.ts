@@ -32,7 +32,10 @@ const npm = async (run: ToRun, { integrity = 'sha512-right', stderr = '', versio
   await mkdir(folder, { recursive: true });
   if (stderr !== '') return { exitCode: 1, stdout: '', stderr, timedOut: false };
   await writeFile(join(folder, 'tool'), '');
-  await writeFile(join(run.cwd, 'package-lock.json'), JSON.stringify({ packages: { '': {}, 'node_modules/@x/tool-linux-x64': { integrity } } }));
+  await writeFile(
+    join(run.cwd, 'package-lock.json'),
+    JSON.stringify({ packages: { '': {}, 'node_modules/@x/tool-linux-x64': { integrity } } }),
+  );
   return { exitCode: 0, stdout: '', stderr: '', timedOut: false };
 };
 
@@ -40,10 +43,20 @@ const programs = (given: Parameters<typeof npm>[1] = {}): HarnessPrograms =>
   createHarnessPrograms({
     directory,
     platform: 'linux-x64',
-    pins: new Map([['tool', pin], ['command', null]]),
+    pins: new Map([
+      ['tool', pin],
+      ['command', null],
+    ]),
     node: '/node/bin/node',
     npm: 'npm',
-    env: { PATH: '/bin', HOME: '/me', NODE_EXTRA_CA_CERTS: '/ca', npm_config_registry: 'http://r', ANTHROPIC_API_KEY: 'canary', ORRERY_TOKEN: 'canary' },
+    env: {
+      PATH: '/bin',
+      HOME: '/me',
+      NODE_EXTRA_CA_CERTS: '/ca',
+      npm_config_registry: 'http://r',
+      ANTHROPIC_API_KEY: 'canary',
+      ORRERY_TOKEN: 'canary',
+    },
     run: (run) => npm(run, given),
   });
 
@@ -52,11 +65,27 @@ describe('installing programs', () => {
     const steps: string[] = [];
     const place = join(directory, 'tool', '1.2.3');
     expect(await programs().installed('tool')).toBeNull();
-    expect(await programs().install('tool', (step) => steps.push(step))).toEqual({ id: 'tool', version: '1.2.3', path: place, alreadyThere: false, tookMs: expect.any(Number) });
-    expect(await programs().installed('tool')).toEqual({ directory: place, executable: join(place, 'node_modules/@x/tool-linux-x64/tool'), version: '1.2.3', node: '/node/bin/node' });
+    expect(await programs().install('tool', (step) => steps.push(step))).toEqual({
+      id: 'tool',
+      version: '1.2.3',
+      path: place,
+      alreadyThere: false,
+      tookMs: expect.any(Number),
+    });
+    expect(await programs().installed('tool')).toEqual({
+      directory: place,
+      executable: join(place, 'node_modules/@x/tool-linux-x64/tool'),
+      version: '1.2.3',
+      node: '/node/bin/node',
+    });
     expect(steps).toEqual(['downloading tool 1.2.3', 'checking tool 1.2.3', 'tool 1.2.3 is installed']);
     expect(ran[0]).toMatchObject({ command: 'npm', args: expect.arrayContaining(['install', '--ignore-scripts']) });
-    expect(ran[0]?.env).toEqual({ PATH: '/node/bin:/bin', HOME: '/me', NODE_EXTRA_CA_CERTS: '/ca', npm_config_registry: 'http://r' });
+    expect(ran[0]?.env).toEqual({
+      PATH: '/node/bin:/bin',
+      HOME: '/me',
+      NODE_EXTRA_CA_CERTS: '/ca',
+      npm_config_registry: 'http://r',
+    });
     expect(await programs().install('tool')).toMatchObject({ alreadyThere: true, path: place });
     expect(ran).toHaveLength(2);
   });
@@ -70,7 +99,14 @@ describe('installing programs', () => {
   });
 
   it.each([
-    ['npm fails', { stderr: 'npm error code ENOTFOUND\nnpm error network request to registry failed\nnpm error A complete log of this run is in /x' }, /ENOTFOUND; network request to registry failed/],
+    [
+      'npm fails',
+      {
+        stderr:
+          'npm error code ENOTFOUND\nnpm error network request to registry failed\nnpm error A complete log of this run is in /x',
+      },
+      /ENOTFOUND; network request to registry failed/,
+    ],
     ['the registry gives another package', { integrity: 'sha512-wrong' }, /integrity differs/],
     ['the program says another version', { version: '9.9.9' }, /does not run here: tool 9.9.9/],
     ['the disk is full', { stderr: 'npm error code ENOSPC' }, /disk is full/],
@@ -92,10 +128,16 @@ describe('installing programs', () => {
   it('knows a shared folder without a version in its path, and refuses one with other packages', async () => {
     const shared = join(directory, 'tool');
     await mkdir(shared);
-    await writeFile(join(shared, 'package.json'), JSON.stringify({ dependencies: { '@x/tool-linux-x64': 'npm:@x/tool@1.2.3-linux' } }));
+    await writeFile(
+      join(shared, 'package.json'),
+      JSON.stringify({ dependencies: { '@x/tool-linux-x64': 'npm:@x/tool@1.2.3-linux' } }),
+    );
     await npm({ command: '', args: [], cwd: shared, env: {}, timeoutMs: 0 }, {});
     expect(await programs().installed('tool')).toMatchObject({ directory: shared });
-    await writeFile(join(shared, 'package.json'), JSON.stringify({ dependencies: { '@x/tool-linux-x64': 'npm:@x/tool@1.2.4-linux' } }));
+    await writeFile(
+      join(shared, 'package.json'),
+      JSON.stringify({ dependencies: { '@x/tool-linux-x64': 'npm:@x/tool@1.2.4-linux' } }),
+    );
     expect(await programs().installed('tool')).toBeNull();
   });
 
@@ -103,7 +145,10 @@ describe('installing programs', () => {
     await expect(programs().install('command')).rejects.toMatchObject({ code: 'unsupported' });
     await expect(programs().install('tol')).rejects.toMatchObject({ code: 'unknown_name' });
     const elsewhere = createHarnessPrograms({ directory, platform: 'win32-x64', pins: new Map([['tool', pin]]) });
-    await expect(elsewhere.install('tool')).rejects.toMatchObject({ code: 'unsupported', message: 'The program of tool is not made for win32-x64.' });
+    await expect(elsewhere.install('tool')).rejects.toMatchObject({
+      code: 'unsupported',
+      message: 'The program of tool is not made for win32-x64.',
+    });
     expect(await programs().installed('command')).toBeNull();
   });
 });

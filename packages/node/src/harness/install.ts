@@ -20,7 +20,13 @@ const VERSION_MS = 60_000;
 const STALE_MS = 60 * 60_000;
 
 /** What an installation came to. */
-export type InstallResult = { readonly id: string; readonly version: string; readonly path: string; readonly alreadyThere: boolean; readonly tookMs: number };
+export type InstallResult = {
+  readonly id: string;
+  readonly version: string;
+  readonly path: string;
+  readonly alreadyThere: boolean;
+  readonly tookMs: number;
+};
 
 /** The agent programs of a node. */
 export type HarnessPrograms = {
@@ -52,7 +58,13 @@ const builtinPins = (): ReadonlyMap<string, ProgramPin | null> => new Map(builti
 
 /** Makes the keeper of a programs folder. */
 export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessPrograms => {
-  const { directory, platform = `${process.platform}-${process.arch}`, node = process.execPath, run = runToEnd, env = process.env } = parts;
+  const {
+    directory,
+    platform = `${process.platform}-${process.arch}`,
+    node = process.execPath,
+    run = runToEnd,
+    env = process.env,
+  } = parts;
   const pins = parts.pins ?? builtinPins();
   const npm = parts.npm ?? env['npm_execpath'] ?? 'npm';
   const running = new Map<string, Promise<InstallResult>>();
@@ -62,10 +74,19 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
     const pin = pins.has(id) ? pins.get(id) : createHarnessRegistry().get(id).pin;
     const executable = pin?.executable[platform];
     if (pin !== null && pin !== undefined && executable !== undefined) return { pin, executable };
-    throw new OrreryError('unsupported', pin === null || pin === undefined ? `The harness ${id} has no program to install.` : `The program of ${id} is not made for ${platform}.`, {
-      rule: pin === null || pin === undefined ? 'It runs what it is given.' : `It is made for ${Object.keys(pin.executable).join(', ')}.`,
-      fix: 'orrery harness list',
-    });
+    throw new OrreryError(
+      'unsupported',
+      pin === null || pin === undefined
+        ? `The harness ${id} has no program to install.`
+        : `The program of ${id} is not made for ${platform}.`,
+      {
+        rule:
+          pin === null || pin === undefined
+            ? 'It runs what it is given.'
+            : `It is made for ${Object.keys(pin.executable).join(', ')}.`,
+        fix: 'orrery harness list',
+      },
+    );
   };
 
   const installed = async (id: string): Promise<InstalledProgram | null> => {
@@ -73,12 +94,20 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
     const own = join(directory, id, pin.version);
     const shared = join(directory, id);
     const folder = isWhole(own, pin, platform) ? own : isWhole(shared, pin, platform) ? shared : null;
-    return folder === null || !existsSync(join(folder, executable)) ? null : { directory: folder, executable: join(folder, executable), version: pin.version, node };
+    return folder === null || !existsSync(join(folder, executable))
+      ? null
+      : { directory: folder, executable: join(folder, executable), version: pin.version, node };
   };
 
   const install = async (id: string, progress: (step: string) => void): Promise<InstallResult> => {
     const startedMs = performance.now();
-    const answer = (path: string, alreadyThere: boolean): InstallResult => ({ id, version: pinOf(id).pin.version, path, alreadyThere, tookMs: Math.round(performance.now() - startedMs) });
+    const answer = (path: string, alreadyThere: boolean): InstallResult => ({
+      id,
+      version: pinOf(id).pin.version,
+      path,
+      alreadyThere,
+      tookMs: Math.round(performance.now() - startedMs),
+    });
     const before = await installed(id);
     if (before !== null) return answer(before.directory, true);
     const { pin, executable } = pinOf(id);
@@ -117,7 +146,8 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
   };
 };
 
-const wanted = (pin: ProgramPin, platform: string): ProgramPin['packages'] => pin.packages.filter(({ platforms }) => platforms.includes(platform));
+const wanted = (pin: ProgramPin, platform: string): ProgramPin['packages'] =>
+  pin.packages.filter(({ platforms }) => platforms.includes(platform));
 
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
 const lockFile = z.object({ packages: z.record(z.string(), z.object({ integrity: z.string().optional() })) });
@@ -135,7 +165,8 @@ const isWhole = (folder: string, pin: ProgramPin, platform: string): boolean => 
   const asked = manifest.safeParse(readJson(join(folder, 'package.json'))).data;
   const locked = lockFile.safeParse(readJson(join(folder, 'package-lock.json'))).data;
   return wanted(pin, platform).every(
-    ({ name, version, integrity }) => asked?.dependencies[name] === version && locked?.packages[`node_modules/${name}`]?.integrity === integrity,
+    ({ name, version, integrity }) =>
+      asked?.dependencies[name] === version && locked?.packages[`node_modules/${name}`]?.integrity === integrity,
   );
 };
 
@@ -159,17 +190,35 @@ const makeProgram = async (parts: Making): Promise<void> => {
   progress(`downloading ${id} ${pin.version}`);
   await download(parts);
   progress(`checking ${id} ${pin.version}`);
-  if (!isWhole(making, pin, platform)) throw failed(id, 'the registry gave another package than the one that is pinned (its integrity differs)');
+  if (!isWhole(making, pin, platform))
+    throw failed(id, 'the registry gave another package than the one that is pinned (its integrity differs)');
   await checkVersion(parts);
 };
 
 /** npm itself checks each tarball against the integrity it wrote into the lock file; that one is then checked against the pin. */
 const download = async ({ id, making, npm, node, env, run }: Making): Promise<void> => {
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--package-lock=true', '--loglevel=error'];
+  const args = [
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--no-progress',
+    '--package-lock=true',
+    '--loglevel=error',
+  ];
   const isScript = /\.[cm]?js$/.test(npm);
-  const ran = await run({ command: isScript ? node : npm, args: isScript ? [npm, ...args] : args, cwd: making, env: npmEnvironment(env, node), timeoutMs: INSTALL_MS });
+  const ran = await run({
+    command: isScript ? node : npm,
+    args: isScript ? [npm, ...args] : args,
+    cwd: making,
+    env: npmEnvironment(env, node),
+    timeoutMs: INSTALL_MS,
+  });
   if (ran.exitCode === 0) return;
-  if (/ENOSPC|EDQUOT/.test(ran.stderr)) throw new OrreryError('disk_full', `The disk is full: ${id} could not be installed.`, { fix: 'Free space on the disk of the data directory, then repeat the command.' });
+  if (/ENOSPC|EDQUOT/.test(ran.stderr))
+    throw new OrreryError('disk_full', `The disk is full: ${id} could not be installed.`, {
+      fix: 'Free space on the disk of the data directory, then repeat the command.',
+    });
   if (ran.timedOut) throw failed(id, `npm was not done after ${INSTALL_MS / 60_000} minutes`);
   throw failed(id, npmWords(ran.stderr));
 };
@@ -185,7 +234,8 @@ const npmWords = (stderr: string): string =>
     .slice(0, 500) || 'npm failed without a word';
 
 /** Names that npm needs: its own configuration, certificates and proxies of the machine; nothing else of the node's environment. */
-const PASSED = /^(HOME|USERPROFILE|TMPDIR|LANG|LC_ALL|npm_config_.+|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|no|all)_proxy)$/i;
+const PASSED =
+  /^(HOME|USERPROFILE|TMPDIR|LANG|LC_ALL|npm_config_.+|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|no|all)_proxy)$/i;
 
 const npmEnvironment = (env: Readonly<Record<string, string | undefined>>, node: string): Readonly<Record<string, string>> => {
   const passed = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && PASSED.test(pair[0]));
@@ -198,7 +248,13 @@ const checkVersion = async ({ id, pin, executable, making, node, run }: Making):
   await mkdir(home);
   const command = pin.runsOnNode ? node : executable;
   const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, LANG: 'C.UTF-8', PI_OFFLINE: '1', DISABLE_AUTOUPDATER: '1' };
-  const ran = await run({ command, args: pin.runsOnNode ? [executable, '--version'] : ['--version'], cwd: home, env, timeoutMs: VERSION_MS });
+  const ran = await run({
+    command,
+    args: pin.runsOnNode ? [executable, '--version'] : ['--version'],
+    cwd: home,
+    env,
+    timeoutMs: VERSION_MS,
+  });
   await removeFolder(dirname(making), home);
   const said = `${ran.stdout}\n${ran.stderr}`.trim();
   if (ran.exitCode === 0 && said.includes(pin.version)) return;
@@ -215,7 +271,12 @@ const failed = (id: string, why: string): OrreryError =>
 const removeFolder = async (directory: string, folder: string): Promise<void> => {
   const found = await stat(folder).catch(() => null);
   if (found === null) return;
-  const remover = createRemover({ root: directory, trash: join(directory, '.trash'), protectedPaths: async () => [], onFailure: () => undefined });
+  const remover = createRemover({
+    root: directory,
+    trash: join(directory, '.trash'),
+    protectedPaths: async () => [],
+    onFailure: () => undefined,
+  });
   await remover.remove({ path: folder, device: found.dev, inode: found.ino });
   await remover.settled();
 };

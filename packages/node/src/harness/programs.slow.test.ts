@@ -18,8 +18,12 @@ const platform = `${process.platform}-${process.arch}`;
 const installed = (harness: Harness): InstalledProgram | null => {
   const executable = harness.pin?.executable[platform];
   if (harness.pin === null || executable === undefined) return null;
-  const directory = [join(programs, harness.id, harness.pin.version), join(programs, harness.id)].find((folder) => existsSync(join(folder, executable)));
-  return directory === undefined ? null : { directory, executable: join(directory, executable), version: harness.pin.version, node: process.execPath };
+  const directory = [join(programs, harness.id, harness.pin.version), join(programs, harness.id)].find((folder) =>
+    existsSync(join(folder, executable)),
+  );
+  return directory === undefined
+    ? null
+    : { directory, executable: join(directory, executable), version: harness.pin.version, node: process.execPath };
 };
 
 /** Stands for the keeper's front: loopback connections go to the broker's socket, nothing is added. */
@@ -35,16 +39,32 @@ const openFront = async (socketPath: string): Promise<{ readonly url: string; cl
     inside.pipe(outside).pipe(inside);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => (server.close(), sockets.forEach((socket) => socket.destroy())) };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => (server.close(), sockets.forEach((socket) => socket.destroy())),
+  };
 };
 
-type Turn = { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome; readonly conversation: string | null; readonly accepted: boolean; readonly stderr: string };
-type TurnAsk = { readonly prompt: string; readonly conversation?: string | null; readonly quietMs?: number; readonly stopAfterMs?: number; readonly stoppedFor?: ProgramEnd['stoppedFor'] };
+type Turn = {
+  readonly events: readonly ConversationBody[];
+  readonly outcome: TurnOutcome;
+  readonly conversation: string | null;
+  readonly accepted: boolean;
+  readonly stderr: string;
+};
+type TurnAsk = {
+  readonly prompt: string;
+  readonly conversation?: string | null;
+  readonly quietMs?: number;
+  readonly stopAfterMs?: number;
+  readonly stoppedFor?: ProgramEnd['stoppedFor'];
+};
 
 const opened: { close(): unknown }[] = [];
 const children = new Set<ChildProcess>();
 afterEach(async () => {
-  for (const child of children) if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
+  for (const child of children)
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
   children.clear();
   for (const thing of opened.splice(0).toReversed()) await thing.close();
 });
@@ -81,15 +101,37 @@ const openStage = async (harness: Harness, program: InstalledProgram, options: P
   return { place, turn, work: folder('work') };
 };
 
-const runTurn = async ({ harness, context, ask, place }: { harness: Harness; context: TurnContext; ask: TurnAsk; place: BrokerPlace }): Promise<Turn> => {
+const runTurn = async ({
+  harness,
+  context,
+  ask,
+  place,
+}: {
+  harness: Harness;
+  context: TurnContext;
+  ask: TurnAsk;
+  place: BrokerPlace;
+}): Promise<Turn> => {
   const launch = harness.launch(context);
   for (const [path, content] of Object.entries(launch.homeFiles)) {
     await mkdir(dirname(join(context.home, path)), { recursive: true });
     await writeFile(join(context.home, path), content, { mode: 0o600 });
   }
   const startedAt = Date.now();
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: context.home, TMPDIR: context.scratchpad, LANG: 'C.UTF-8', TERM: 'dumb', ...launch.env };
-  const child = spawn(launch.command, launch.args, { cwd: context.workdir, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: context.home,
+    TMPDIR: context.scratchpad,
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...launch.env,
+  };
+  const child = spawn(launch.command, launch.args, {
+    cwd: context.workdir,
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   children.add(child);
   const translator = harness.translator({ offset: 0, state: {} });
   const events: ConversationBody[] = [];
@@ -103,24 +145,46 @@ const runTurn = async ({ harness, context, ask, place }: { harness: Harness; con
   child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   child.stdin.end(launch.input);
   const stop = ask.stopAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGTERM'), ask.stopAfterMs);
-  const end = await new Promise<{ exitCode: number | null; signal: string | null }>((done) => child.once('close', (exitCode, signal) => done({ exitCode, signal })));
+  const end = await new Promise<{ exitCode: number | null; signal: string | null }>((done) =>
+    child.once('close', (exitCode, signal) => done({ exitCode, signal })),
+  );
   clearTimeout(stop);
   await place.broker.settled('env_1');
-  const last = translator.end({ ...end, stderrTail: stderr, stoppedFor: ask.stoppedFor ?? null, gateway: place.broker.lastFailure('env_1', startedAt) });
-  return { events: [...events, ...last.events], outcome: last.outcome, conversation: facts.conversation, accepted: facts.accepted, stderr };
+  const last = translator.end({
+    ...end,
+    stderrTail: stderr,
+    stoppedFor: ask.stoppedFor ?? null,
+    gateway: place.broker.lastFailure('env_1', startedAt),
+  });
+  return {
+    events: [...events, ...last.events],
+    outcome: last.outcome,
+    conversation: facts.conversation,
+    accepted: facts.accepted,
+    stderr,
+  };
 };
 
 const forever = (step: object): object[] => [{ ...step, times: 'forever', on: 'any' }];
 const usedBy = async (place: BrokerPlace) => {
   const rows = await place.store.read.selectFrom('model_call').selectAll().orderBy('id').execute();
-  return rows.map((row) => ({ status: row.status, input: row.input_tokens, output: row.output_tokens, cached: row.cached_tokens, priced: row.cost_usd !== null }));
+  return rows.map((row) => ({
+    status: row.status,
+    input: row.input_tokens,
+    output: row.output_tokens,
+    cached: row.cached_tokens,
+    priced: row.cost_usd !== null,
+  }));
 };
 
 const registry = createHarnessRegistry();
 for (const id of ['claude', 'codex', 'pi'] as const) {
   const harness = registry.get(id);
   const program = installed(harness);
-  if (program === null) console.warn(`SKIPPED: the program of ${id} is not below ${programs} (orrery harness install ${id}, or ORRERY_TEST_PROGRAMS)`);
+  if (program === null)
+    console.warn(
+      `SKIPPED: the program of ${id} is not below ${programs} (orrery harness install ${id}, or ORRERY_TEST_PROGRAMS)`,
+    );
 
   describe.skipIf(program === null)(`${id} through the broker`, () => {
     const stage = (options: PlaceOptions & { grants?: object }) => openStage(harness, program!, options);
@@ -129,7 +193,12 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
 
     it('does a turn with a tool call and goes on with the conversation in the next', async () => {
       const script = [
-        { thinking: 'A file is wanted.', text: 'I write it.', write: { path: 'hello.txt', content: 'hello\n' }, usage: { input: 120, output: 30, cached: 10 } },
+        {
+          thinking: 'A file is wanted.',
+          text: 'I write it.',
+          write: { path: 'hello.txt', content: 'hello\n' },
+          usage: { input: 120, output: 30, cached: 10 },
+        },
         { text: 'Done.', usage: { input: 150, output: 5, cached: 20 } },
         { text: 'Done again.', usage: { input: 170, output: 6, cached: 0 } },
       ];
@@ -137,7 +206,9 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
       const first = await turn({ prompt: 'Write hello.txt MARKER-first' });
       expect(first.outcome).toEqual({ kind: 'turn.ended', outcome: 'success', failure: null, message: null, resetsAt: null });
       expect(await readFile(join(work, 'hello.txt'), 'utf8')).toBe('hello\n');
-      expect(first.events.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['turn.started', 'thinking', 'text', 'tool.call', 'tool.result']));
+      expect(first.events.map(({ kind }) => kind)).toEqual(
+        expect.arrayContaining(['turn.started', 'thinking', 'text', 'tool.call', 'tool.result']),
+      );
       expect(first).toMatchObject({ accepted: true, conversation: expect.any(String) });
       const second = await turn({ prompt: 'Once more MARKER-second', conversation: first.conversation });
       expect(second).toMatchObject({ outcome: { outcome: 'success' }, conversation: first.conversation });
@@ -156,7 +227,11 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
       ['rate_limit', forever({ error: 'rate_limit' }), { outcome: 'error', failure: 'rate_limit' }],
       ['overloaded', forever({ error: 'overloaded' }), { outcome: 'error', failure: 'overloaded' }],
       ['auth', forever({ error: 'auth' }), { outcome: 'error', failure: 'auth' }],
-      ['usage_limit', forever({ error: 'usage_limit' }), { outcome: 'limit', failure: 'usage_limit', resetsAt: expect.stringMatching(/^20/) }],
+      [
+        'usage_limit',
+        forever({ error: 'usage_limit' }),
+        { outcome: 'limit', failure: 'usage_limit', resetsAt: expect.stringMatching(/^20/) },
+      ],
       ['credit', forever({ error: 'credit' }), { outcome: 'error', failure: 'billing' }],
       ['too_long', forever({ error: 'too_long' }), { outcome: 'error', failure: 'context' }],
       ['a cut', forever({ text: 'half of this is lost', cut: 0.5 }), { outcome: 'error', failure: 'network' }],
@@ -173,7 +248,10 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
       const script = forever({ text: 'it goes quiet in the middle of this', hang_after: 3 });
       const { turn } = await stage({ script });
       expect((await turn({ prompt: 'Say hello', stopAfterMs: 4_000 })).outcome).toMatchObject({ outcome: 'interrupted' });
-      expect((await turn({ prompt: 'Say hello', stopAfterMs: 4_000, stoppedFor: 'timeout' })).outcome).toMatchObject({ outcome: 'error', failure: 'timeout' });
+      expect((await turn({ prompt: 'Say hello', stopAfterMs: 4_000, stoppedFor: 'timeout' })).outcome).toMatchObject({
+        outcome: 'error',
+        failure: 'timeout',
+      });
     });
 
     it('a model that hangs: the gateway ends the call, and the outcome is a timeout', async () => {
@@ -182,9 +260,15 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
     });
 
     it('a budget: the call that would exceed it is refused, once, and the outcome says budget', async () => {
-      const script = [{ text: 'I look.', shell: 'true', usage: { input: 100_000, output: 1_000, cached: 0 } }, { text: 'Never said.', times: 'forever' }];
+      const script = [
+        { text: 'I look.', shell: 'true', usage: { input: 100_000, output: 1_000, cached: 0 } },
+        { text: 'Never said.', times: 'forever' },
+      ];
       const { place, turn } = await stage({ script, grants: { budgetUsd: 0.2 } });
-      expect((await turn({ prompt: 'Look around' })).outcome).toMatchObject({ outcome: 'budget', message: expect.stringContaining('0.2 USD') });
+      expect((await turn({ prompt: 'Look around' })).outcome).toMatchObject({
+        outcome: 'budget',
+        message: expect.stringContaining('0.2 USD'),
+      });
       expect(await usedBy(place)).toHaveLength(1);
       expect(place.broker.budgetRefused('task-of-env_1')).toBe(true);
     });
@@ -197,7 +281,8 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
 
     it('a prompt that begins with a slash or a dash is a prompt', async () => {
       const { place, turn } = await stage({ script: [{ text: 'Fine.', times: 'forever' }] });
-      for (const prompt of ['/clear MARKER-slash', '- a list MARKER-dash', '@file MARKER-at']) expect((await turn({ prompt })).outcome).toMatchObject({ outcome: 'success' });
+      for (const prompt of ['/clear MARKER-slash', '- a list MARKER-dash', '@file MARKER-at'])
+        expect((await turn({ prompt })).outcome).toMatchObject({ outcome: 'success' });
       expect(place.model.promptCounts()).toEqual({ 'MARKER-slash': 1, 'MARKER-dash': 1, 'MARKER-at': 1 });
     });
   });

@@ -11,7 +11,12 @@ export type ToRun = {
   readonly timeoutMs: number;
 };
 
-export type RanToEnd = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string; readonly timedOut: boolean };
+export type RanToEnd = {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+};
 
 /** Runs a program; never rejects: one that cannot be started has no exit code and its reason as stderr. */
 export type RunToEnd = (run: ToRun) => Promise<RanToEnd>;
