@@ -1,5 +1,5 @@
 // Durable events a second: 200 callers that each wait for their commit, against the raw driver writing the same rows in
-// batches. `node bench/durable-events.ts`
+// batches.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { systemClock } from '../packages/node/src/kernel/clock.ts';
 import { createLog } from '../packages/node/src/kernel/log.ts';
 import { openStore } from '../packages/node/src/store/sqlite/open-store.ts';
+import { spreadOf, takeTurns, within, type Benchmark } from './benchmark.ts';
 
 /** What one measurement says. `ratio` is the store's rate over the raw driver's in the same run. */
 export type DurableEventsResult = {
@@ -97,10 +98,20 @@ export const durableEvents = async ({
   }
 };
 
-if (import.meta.main) {
-  const { eventsPerSecond, rawEventsPerSecond, ratio, appenders } = await durableEvents();
-  const whole = (rate: number): string => Math.round(rate).toLocaleString('en');
-  console.log(
-    `durable events  ${whole(eventsPerSecond)}/s with ${appenders} callers; raw driver ${whole(rawEventsPerSecond)}/s; ratio ${ratio.toFixed(2)}`,
-  );
-}
+/** How many events a second are on the disk before their callers go on. */
+export const durableEventsBenchmark: Benchmark = {
+  name: 'durable-events',
+  title: 'events of 600 bytes from 200 callers that each wait for their commit',
+  rounds: 5,
+  run: async ({ directory, rounds }) => {
+    const { both } = await takeTurns(rounds, { both: () => durableEvents({ directory }) });
+    const row = {
+      what: 'events appended and committed',
+      unit: 'events/s',
+      ours: spreadOf(both.map(({ eventsPerSecond }) => eventsPerSecond)),
+      bare: spreadOf(both.map(({ rawEventsPerSecond }) => rawEventsPerSecond)),
+      against: 'the raw driver, 200 rows a commit',
+    } as const;
+    return { rows: [within(row, { least: 20_000 })], notes: [] };
+  },
+};

@@ -1,0 +1,201 @@
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { gitIn, largeRepository } from '../packages/testkit/src/git-shapes.ts';
+import type { OrreryEvent } from '../packages/protocol/src/index.ts';
+import { runBare } from './bare-program.ts';
+import { atMostOver, atMostTimes, spreadOf, takeTurns, timed, type Benchmark, type Row } from './benchmark.ts';
+import { countCommits } from './commits.ts';
+import { commandTask, endKeepers, startNode, type RealNode } from './real-node.ts';
+
+const FILES = 1_000;
+
+type Stage = { readonly stage: string; readonly tookMs: number };
+
+/** One task as its client sees it. */
+type Sample = {
+  /** From the moment the request was accepted until the verdict was read, ms. */
+  readonly accepted: number;
+  /** From the moment the request was sent. */
+  readonly sent: number;
+  readonly commits: number;
+  readonly stages: readonly Stage[];
+};
+
+const stagesOf = (events: readonly OrreryEvent[]): Stage[] =>
+  events.flatMap(({ body }) => (body.kind === 'stage.ended' ? [{ stage: body.stage, tookMs: body.tookMs }] : []));
+
+const runTask = async (node: RealNode, given: { readonly project: string; readonly backend: string }): Promise<Sample> => {
+  const commits = countCommits(node.database);
+  const sentAt = performance.now();
+  const { id } = await node.client.call('taskAdd', { body: commandTask(['/bin/true'], given) });
+  const acceptedAt = performance.now();
+  const events: OrreryEvent[] = [];
+  const reading = new AbortController();
+  let endedAt = Number.NaN;
+  for await (const event of node.client.taskEvents(id, { signal: reading.signal })) {
+    events.push(event);
+    if (event.body.kind !== 'task.ended') continue;
+    endedAt = performance.now();
+    if (event.body.verdict !== 'accepted') throw new Error(`the task was not accepted: ${event.body.reason}`);
+    reading.abort();
+  }
+  return {
+    accepted: endedAt - acceptedAt,
+    sent: endedAt - sentAt,
+    commits: countCommits(node.database) - commits,
+    stages: stagesOf(events),
+  };
+};
+
+/** Waits until the slot that a task left is clean again, so that the next task finds it. */
+const untilSlotReady = async (node: RealNode, project: string): Promise<void> => {
+  const db = new Database(node.database, { readonly: true });
+  try {
+    const ready = db.prepare(
+      "SELECT sum(state = 'ready') AS ready, sum(state IN ('scrubbing', 'claimed', 'making', 'removing')) AS busy FROM directory WHERE project_id = ? AND kind = 'slot'",
+    );
+    for (let waited = 0; waited < 30_000; waited += 20) {
+      const { ready: count, busy } = ready.get(project) as { ready: number; busy: number };
+      if (count > 0 && busy === 0) return;
+      await sleep(20);
+    }
+    throw new Error('no slot became ready');
+  } finally {
+    db.close();
+  }
+};
+
+const plainCheckout = async (repository: string, target: string): Promise<number> => {
+  const took = await timed(async () => {
+    gitIn('/', 'clone', '-q', '--shared', '--no-checkout', repository, target);
+    gitIn(target, 'checkout', '-q', 'HEAD');
+    await runBare('/bin/true', []);
+  });
+  rmSync(target, { recursive: true });
+  return took;
+};
+
+const worktree = async (repository: string, target: string): Promise<number> => {
+  const took = await timed(async () => {
+    gitIn(repository, 'worktree', 'add', '-q', '--detach', target, 'HEAD');
+    await runBare('/bin/true', []);
+  });
+  gitIn(repository, 'worktree', 'remove', '--force', target);
+  return took;
+};
+
+/** A project that the node never saw: its first task finds no slot. */
+const coldTask = async (
+  node: RealNode,
+  backend: string,
+  place: { readonly repository: string; readonly copy: string },
+): Promise<Sample> => {
+  cpSync(place.repository, place.copy, { recursive: true });
+  const { id } = await node.client.call('projectAdd', { body: { source: place.copy } });
+  const sample = await runTask(node, { project: id, backend });
+  await untilSlotReady(node, id);
+  return sample;
+};
+
+/** Median of each stage, and what of the whole no stage has. */
+const breakdown = (what: string, samples: readonly Sample[]): string => {
+  const names = [...new Set(samples.flatMap(({ stages }) => stages.map(({ stage }) => stage)))];
+  const of = (sample: Sample, name: string): number =>
+    sample.stages.filter(({ stage }) => stage === name).reduce((sum, { tookMs }) => sum + tookMs, 0);
+  const stages = names.map((name) => `${name} ${Math.round(spreadOf(samples.map((sample) => of(sample, name))).median)}`);
+  const rest = spreadOf(samples.map((sample) => sample.accepted - sample.stages.reduce((sum, { tookMs }) => sum + tookMs, 0)));
+  const commits = spreadOf(samples.map((sample) => sample.commits)).median;
+  return `${what}: ${stages.join(', ')}, outside of stages ${Math.round(rest.median)} ms (medians); ${commits} durable commits.`;
+};
+
+/** One transaction of a row that is on the disk before it returns: what each of a task's commits costs at least. */
+const commitMs = (directory: string): number => {
+  const db = new Database(join(directory, 'commit.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.exec('CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT)');
+  const insert = db.prepare('INSERT INTO row (text) VALUES (?)');
+  const samples = Array.from({ length: 50 }, () => {
+    const from = performance.now();
+    insert.run('x'.repeat(600));
+    return performance.now() - from;
+  });
+  db.close();
+  return spreadOf(samples).median;
+};
+
+const measure = async (node: RealNode, { directory, rounds }: { directory: string; rounds: number }) => {
+  const { root: repository } = largeRepository(directory, FILES);
+  const { id: project } = await node.client.call('projectAdd', { body: { source: repository } });
+  let count = 0;
+  const fresh = (): string => join(directory, `c${count++}`);
+  const warm = (backend: string) => async () => {
+    await untilSlotReady(node, project);
+    return runTask(node, { project, backend });
+  };
+  await runTask(node, { project, backend: 'local' });
+  const bare = await takeTurns(rounds, {
+    program: async () => (await runBare('/bin/true', [])).ended,
+    warmLocal: warm('local'),
+    warmSandbox: warm('sandbox'),
+  });
+  const cold = await takeTurns(Math.max(1, Math.ceil(rounds / 4)), {
+    checkout: () => plainCheckout(repository, fresh()),
+    worktree: () => worktree(repository, fresh()),
+    local: () => coldTask(node, 'local', { repository, copy: fresh() }),
+    sandbox: () => coldTask(node, 'sandbox', { repository, copy: fresh() }),
+  });
+  return { bare, cold };
+};
+
+/** From an accepted request to the verdict, with a program that does nothing. */
+export const requestToVerdict: Benchmark = {
+  name: 'request-to-verdict',
+  title: `a task (harness command, /bin/true, ${FILES.toLocaleString('en')} files) from its accepted request to its verdict`,
+  rounds: 20,
+  run: async ({ directory, rounds }) => {
+    const place = join(directory, 'n');
+    mkdirSync(place);
+    const node = await startNode({ directory: place });
+    try {
+      const { bare, cold } = await measure(node, { directory, rounds });
+      const row = (
+        what: string,
+        samples: readonly Sample[],
+        from: 'accepted' | 'sent',
+        against: readonly [string, readonly number[]],
+      ): Omit<Row, 'goal'> => ({
+        what,
+        unit: 'ms',
+        ours: spreadOf(samples.map((sample) => sample[from])),
+        bare: spreadOf(against[1]),
+        against: against[0],
+      });
+      const program = ['/bin/true', bare.program] as const;
+      const checkout = ['clone --shared, checkout, /bin/true', cold.checkout] as const;
+      const worktreeAdd = ['worktree add, /bin/true', cold.worktree] as const;
+      return {
+        rows: [
+          atMostOver(row('warm slot, local', bare.warmLocal, 'accepted', program), 120),
+          atMostOver(row('warm slot, sandbox', bare.warmSandbox, 'accepted', program), 120),
+          { ...row('warm slot, sandbox, from the sent request', bare.warmSandbox, 'sent', program), goal: null },
+          atMostTimes(row('cold, local', cold.local, 'accepted', checkout), 3),
+          atMostTimes(row('cold, sandbox', cold.sandbox, 'accepted', checkout), 3),
+          { ...row('cold, sandbox', cold.sandbox, 'accepted', worktreeAdd), goal: null },
+        ],
+        notes: [
+          breakdown('warm, local', bare.warmLocal),
+          breakdown('warm, sandbox', bare.warmSandbox),
+          breakdown('cold, local', cold.local),
+          breakdown('cold, sandbox', cold.sandbox),
+          `One durable commit of one row by the raw driver: ${commitMs(directory).toFixed(2)} ms.`,
+        ],
+      };
+    } finally {
+      await node.stop();
+      endKeepers(directory);
+    }
+  },
+};
