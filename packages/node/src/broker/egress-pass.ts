@@ -4,7 +4,7 @@ import { request as requestHttp, type IncomingMessage, type ServerResponse } fro
 import { connect, type Socket } from 'node:net';
 import { pipeline, Transform, type Duplex } from 'node:stream';
 import { readClientHello } from './client-hello.ts';
-import { refuseTunnel, type Target } from './egress-refusal.ts';
+import type { Target } from './egress-refusal.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { forwardedAnswerHeaders, proxiedRequestHeaders } from './headers.ts';
 import { parseHost } from './host-name.ts';
@@ -28,48 +28,61 @@ const onFault =
     if (fault !== null && fault !== undefined) other.destroy();
   };
 
+/** Connects to the first of these addresses that answers; null when none does. */
+export const dial = async (addresses: readonly string[], port: number): Promise<Socket | null> => {
+  for (const address of addresses) {
+    const socket = await dialOne(address, port);
+    if (socket !== null) return socket;
+  }
+  return null;
+};
+
+const dialOne = (address: string, port: number): Promise<Socket | null> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: address, port, allowHalfOpen: true });
+    const connecting = setTimeout(() => socket.destroy(), CONNECT_MS);
+    socket.on('error', () => socket.destroy());
+    socket.once('connect', () => {
+      clearTimeout(connecting);
+      resolve(socket);
+    });
+    socket.once('close', () => {
+      clearTimeout(connecting);
+      resolve(null);
+    });
+  });
+
 export type Tunnel = {
   readonly client: Duplex;
   readonly head: Buffer;
   readonly target: Target;
-  readonly address: string;
+  /** The connection to the target. */
+  readonly server: Socket;
   readonly rules: EgressRules;
   readonly bytes: Bytes;
 };
 
-/** Dials, then passes bytes both ways; what the client sends waits until its server name was checked. Answers why it was ended, or null. */
-export const tunnel = ({ client, head, target, address, rules, bytes }: Tunnel): Promise<string | null> =>
+/** Passes bytes both ways; what the client sends waits until its server name was checked. Answers why it was ended, or null. */
+export const tunnel = ({ client, head, target, server, rules, bytes }: Tunnel): Promise<string | null> =>
   new Promise((resolve) => {
-    const server = connect({ host: address, port: target.port, allowHalfOpen: true });
-    const connecting = setTimeout(() => server.destroy(), CONNECT_MS);
     let reason: string | null = null;
-    let connected = false;
     server.setTimeout(EGRESS_QUIET_MS, () => server.destroy());
-    server.once('connect', () => {
-      connected = true;
-      clearTimeout(connecting);
-      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      pipeline(
-        server,
-        counter((count) => (bytes.received += count)),
-        client,
-        onFault(client),
-      );
-      pipeline(
-        client,
-        helloGate({ head, target, rules, refuse: (why) => (reason = why) }),
-        counter((count) => (bytes.sent += count)),
-        server,
-        onFault(server),
-      );
-    });
-    server.on('error', () => server.destroy());
     client.once('close', () => server.destroy());
-    server.once('close', () => {
-      clearTimeout(connecting);
-      if (!connected) refuseTunnel(client, { status: 502, reason: 'it cannot be reached' }, target);
-      resolve(connected ? reason : 'unreachable');
-    });
+    server.once('close', () => resolve(reason));
+    client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    pipeline(
+      server,
+      counter((count) => (bytes.received += count)),
+      client,
+      onFault(client),
+    );
+    pipeline(
+      client,
+      helloGate({ head, target, rules, refuse: (why) => (reason = why) }),
+      counter((count) => (bytes.sent += count)),
+      server,
+      onFault(server),
+    );
   });
 
 type Gate = {
@@ -134,26 +147,22 @@ const judgeServerName = (serverName: string | null, target: Target, rules: Egres
 export type Passing = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly target: Target;
-  readonly address: string;
+  /** The connection to the target. */
+  readonly server: Socket;
   readonly bytes: Bytes;
 };
 
-/** Sends a plain request on and its answer back; answers why there was none, or null. */
-export const passRequest = ({ request, response, target, address, bytes }: Passing): Promise<string | null> =>
+/** Sends a plain request on and its answer back. Answers why there was none, or null. */
+export const passRequest = ({ request, response, server, bytes }: Passing): Promise<string | null> =>
   new Promise((resolve) => {
     const url = new URL(request.url ?? '');
     const upstream = requestHttp({
-      host: address,
-      port: target.port,
+      createConnection: () => server,
       method: request.method,
       path: `${url.pathname}${url.search}`,
       headers: { ...proxiedRequestHeaders(request.headers), host: url.host },
       timeout: EGRESS_QUIET_MS,
-      agent: false,
     });
-    const connecting = setTimeout(() => upstream.destroy(), CONNECT_MS);
-    upstream.once('socket', (socket: Socket) => socket.once('connect', () => clearTimeout(connecting)));
     upstream.once('timeout', () => upstream.destroy());
     response.once('close', () => upstream.destroy());
     pipeline(
@@ -163,25 +172,26 @@ export const passRequest = ({ request, response, target, address, bytes }: Passi
       () => undefined,
     );
     upstream.once('response', (answer) => {
-      clearTimeout(connecting);
-      response.writeHead(answer.statusCode ?? 502, forwardedAnswerHeadersWithCookies(answer));
+      response.writeHead(answer.statusCode ?? 502, answerHeaders(answer));
       pipeline(
         answer,
         counter((count) => (bytes.received += count)),
         response,
-        () => resolve(null),
+        () => {
+          server.destroy();
+          resolve(null);
+        },
       );
     });
     upstream.once('upgrade', (_answer, socket) => socket.destroy());
     upstream.once('error', () => undefined);
     upstream.once('close', () => {
-      clearTimeout(connecting);
-      if (!response.headersSent) resolve('unreachable');
+      if (!response.headersSent) resolve('no answer');
     });
   });
 
 /** Cookies of a web server are the program's business. */
-const forwardedAnswerHeadersWithCookies = ({ headers }: IncomingMessage) => ({
+const answerHeaders = ({ headers }: IncomingMessage) => ({
   ...forwardedAnswerHeaders(headers),
   ...(headers['set-cookie'] === undefined ? {} : { 'set-cookie': headers['set-cookie'] }),
 });

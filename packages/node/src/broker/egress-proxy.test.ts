@@ -222,6 +222,22 @@ describe('the egress proxy', () => {
     await closed;
   });
 
+  it('takes the next address when the first does not answer', async () => {
+    const port = await tlsServer();
+    const place = await open({ resolve: async () => ['127.0.0.2', '127.0.0.1'] });
+    const token = await mint(place, [`shop.test:${port}`, `127.0.0.1:${port}`, `127.0.0.2:${port}`]);
+    expect(await over(await tunnel(place, `shop.test:${port}`, token), 'shop.test')).toBe('over TLS');
+  });
+
+  it('opens no tunnel for an environment that ends while the name is resolved', async () => {
+    const port = await tlsServer();
+    let ending: (() => Promise<void>) | null = null;
+    const place = await open({ resolve: async () => (await ending?.(), ['127.0.0.1']) });
+    const token = await mint(place, [`shop.test:${port}`, `127.0.0.1:${port}`]);
+    ending = () => place.broker.tokens.end('env_1');
+    await expect(tunnel(place, `shop.test:${port}`, token)).rejects.toThrow('HTTP/1.1 407');
+  });
+
   it('says when a name does not resolve or nobody answers', async () => {
     const place = await open();
     const token = await mint(place, ['nowhere.example', '127.0.0.1:1']);

@@ -2,10 +2,11 @@
 // the decision, and dials the very address it looked at.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { AuditRecord } from '../audit/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { passRequest, tunnel, type Bytes } from './egress-pass.ts';
+import { dial, passRequest, tunnel, type Bytes } from './egress-pass.ts';
 import { refuseRequest, refuseTunnel, type Denial, type Target } from './egress-refusal.ts';
 import { createEgressRules, type EgressRules } from './egress-rules.ts';
 import { egressTokenOf } from './headers.ts';
@@ -35,6 +36,13 @@ export type EgressProxy = {
 };
 
 type EgressAction = 'egress.connect' | 'egress.http';
+type Asked = {
+  readonly request: IncomingMessage;
+  readonly target: Target | null;
+  readonly action: EgressAction;
+  readonly refuse: (denial: Denial) => void;
+};
+type Admitted = Pass & { readonly target: Target; readonly server: Socket };
 type Pass = { readonly identity: TokenIdentity; readonly rules: EgressRules };
 
 /** Makes the proxy. */
@@ -55,15 +63,12 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     return refusal === null ? { identity, rules } : { status: 403, reason: refusal };
   };
 
-  const addressFor = async (target: Target, rules: EgressRules): Promise<string | Denial> => {
-    const addresses = target.host.kind === 'address' ? [target.host.text] : await parts.resolve(target.host.text).catch(() => []);
-    if (addresses.length === 0) return { status: 502, reason: 'its name cannot be resolved' };
-    return (
-      addresses.find((address) => rules.mayDial(address, target.port)) ?? {
-        status: 403,
-        reason: 'it leads to a private address that no rule names',
-      }
-    );
+  /** Addresses that may be dialled for the target, in the resolver's order. */
+  const addressesFor = async (target: Target, rules: EgressRules): Promise<readonly string[] | Denial> => {
+    const found = target.host.kind === 'address' ? [target.host.text] : await parts.resolve(target.host.text).catch(() => []);
+    if (found.length === 0) return { status: 502, reason: 'its name cannot be resolved' };
+    const allowed = found.filter((address) => rules.mayDial(address, target.port));
+    return allowed.length > 0 ? allowed : { status: 403, reason: 'it leads to a private address that no rule names' };
   };
 
   const register = (
@@ -95,84 +100,56 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     });
   };
 
-  /** Decides and resolves; a refusal is noted and told by `refuse`. */
-  const admit = async (asked: {
-    readonly request: IncomingMessage;
-    readonly target: Target | null;
-    readonly action: EgressAction;
-    readonly refuse: (denial: Denial) => void;
-  }): Promise<(Pass & { readonly target: Target; readonly address: string }) | null> => {
+  /** Decides, resolves and dials; a refusal is noted and told by `refuse`. */
+  const admit = async (asked: Asked): Promise<Admitted | null> => {
     const { request, target, action, refuse } = asked;
     const pass = await decide(request, target);
-    const address = 'status' in pass || target === null ? null : await addressFor(target, pass.rules);
-    const denial = 'status' in pass ? pass : typeof address === 'string' ? null : address;
-    if (denial === null && !('status' in pass) && target !== null && typeof address === 'string')
-      return { ...pass, target, address };
-    if (denial !== null) {
-      note({
-        action,
-        pass: 'status' in pass ? null : pass.identity,
-        target,
-        outcome: denial.status === 502 ? 'failed' : 'refused',
-        reason: denial.reason,
-        bytes: { sent: 0, received: 0 },
-      });
+    const say = (denial: Denial): null => {
+      const outcome = denial.status === 502 ? 'failed' : 'refused';
+      const identity = 'status' in pass ? null : pass.identity;
+      note({ action, pass: identity, target, outcome, reason: denial.reason, bytes: { sent: 0, received: 0 } });
       refuse(denial);
-    }
-    return null;
+      return null;
+    };
+    if ('status' in pass || target === null)
+      return say('status' in pass ? pass : { status: 400, reason: 'its target is no host and port' });
+    const addresses = await addressesFor(target, pass.rules);
+    if ('status' in addresses) return say(addresses);
+    const server = await dial(addresses, target.port);
+    if (server === null) return say({ status: 502, reason: 'it cannot be reached' });
+    // The environment may have ended while the name was resolved and the address dialled.
+    const still = await decide(request, target);
+    if (!('status' in still)) return { ...pass, target, server };
+    server.destroy();
+    return say(still);
   };
 
   return {
     async connect(request, client, head) {
       client.on('error', () => client.destroy());
       const target = parseAuthority(request.url ?? '');
-      const admitted = await admit({
-        request,
-        target,
-        action: 'egress.connect',
-        refuse: (denial) => refuseTunnel(client, denial, target),
-      });
-      if (admitted === null || client.destroyed) return;
-      register(admitted.identity.environmentId, client);
+      const refuse = (denial: Denial) => refuseTunnel(client, denial, target);
+      const admitted = await admit({ request, target, action: 'egress.connect', refuse });
+      if (admitted === null) return;
+      const { identity, rules, server } = admitted;
+      if (client.destroyed) return void server.destroy();
+      register(identity.environmentId, client);
       const bytes: Bytes = { sent: 0, received: 0 };
-      const reason = await tunnel({
-        client,
-        head,
-        target: admitted.target,
-        address: admitted.address,
-        rules: admitted.rules,
-        bytes,
-      });
-      note({
-        action: 'egress.connect',
-        pass: admitted.identity,
-        target,
-        outcome: reason === null ? 'done' : reason === 'unreachable' ? 'failed' : 'refused',
-        reason,
-        bytes,
-      });
+      const reason = await tunnel({ client, head, target: admitted.target, server, rules, bytes });
+      note({ action: 'egress.connect', pass: identity, target, outcome: reason === null ? 'done' : 'refused', reason, bytes });
     },
     async forward(request, response) {
       const target = plainTarget(request.url ?? '');
-      const admitted = await admit({
-        request,
-        target,
-        action: 'egress.http',
-        refuse: (denial) => refuseRequest(request, response, { denial, target }),
-      });
-      if (admitted === null || response.destroyed) return;
-      register(admitted.identity.environmentId, response);
+      const refuse = (denial: Denial) => refuseRequest(request, response, { denial, target });
+      const admitted = await admit({ request, target, action: 'egress.http', refuse });
+      if (admitted === null) return;
+      const { identity, server } = admitted;
+      if (response.destroyed) return void server.destroy();
+      register(identity.environmentId, response);
       const bytes: Bytes = { sent: 0, received: 0 };
-      const reason = await passRequest({ request, response, target: admitted.target, address: admitted.address, bytes });
-      if (reason !== null) refuseRequest(request, response, { denial: { status: 502, reason: 'it cannot be reached' }, target });
-      note({
-        action: 'egress.http',
-        pass: admitted.identity,
-        target,
-        outcome: reason === null ? 'done' : 'failed',
-        reason,
-        bytes,
-      });
+      const reason = await passRequest({ request, response, server, bytes });
+      if (reason !== null) refuse({ status: 502, reason: 'it gave no answer' });
+      note({ action: 'egress.http', pass: identity, target, outcome: reason === null ? 'done' : 'failed', reason, bytes });
     },
     endConnections(environmentId) {
       for (const connection of open.get(environmentId) ?? []) connection.destroy();

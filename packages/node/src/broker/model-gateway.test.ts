@@ -147,6 +147,14 @@ describe('the model gateway', () => {
     expect(place.model.calls()).toBe(1);
   });
 
+  it('sends every call of a token with an upstream to that provider, whatever the path names', async () => {
+    const place = await open({ script: [{ text: 'a' }] });
+    const token = await minted(place, 'env_1', { upstream: 'openai' });
+    expect(await ask(place.broker.socketPath, callOn.anthropic(token))).toMatchObject({ status: 200 });
+    expect(place.model.log()[0]?.headers).toMatchObject({ authorization: `Bearer ${REAL_KEY}` });
+    expect(await rows(place)).toMatchObject([{ provider: 'openai', model: 'claude-sonnet-4-5' }]);
+  });
+
   it('refuses models that are not granted, in the form of the wire', async () => {
     const place = await open({ script: [{ text: 'a', times: 'forever' }] });
     const token = await minted(place, 'env_1', { models: ['claude-sonnet-4-5', 'openai/*'] });

@@ -1,5 +1,6 @@
 // Pi, one process per turn: `pi --mode json -p`, prompt on stdin. It asks no permissions: every call runs in our sandbox.
 
+import { dirname } from 'node:path';
 import type { Harness, TurnContext, TurnLaunch } from '../harness.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
 import { splitModel } from '../model-name.ts';
@@ -60,7 +61,7 @@ const launch = (context: TurnContext): TurnLaunch => {
     homeFiles: { '.pi/agent/models.json': modelsFile(context, chosen), '.pi/agent/settings.json': settingsFile(context) },
     input: new TextEncoder().encode(context.prompt),
     closeInput: 'after-input',
-    programPaths: [program.directory],
+    programPaths: [program.directory, dirname(program.node)],
   };
 };
 
