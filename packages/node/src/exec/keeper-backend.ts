@@ -74,7 +74,7 @@ const namesIn = async (path: string): Promise<string[]> => {
 
 const reclaim = async (parent: string, keeper: KeeperClient, live: readonly string[]): Promise<string[]> => {
   const dead = (await namesIn(parent)).filter((id) => !live.includes(id));
-  const results = await Promise.allSettled(dead.map((id) => settleEnvironment(keeper, environmentDirectory(parent, id))));
+  const results = await Promise.allSettled(dead.map(async (id) => settleEnvironment(keeper, environmentDirectory(parent, id))));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return dead;

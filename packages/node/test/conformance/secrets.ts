@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MASK } from '../../src/exec/secret-mask.ts';
-import { NODE, askNode, until, word } from './stage.ts';
+import { NODE, askNode, systemProgram, until, word } from './stage.ts';
 import type { Expectations, Stage } from './stage.ts';
 
 /** Searches everything a program may find secrets in, and answers where `canary` was. Reads it from stdin, so that it is not itself a find. */
@@ -139,4 +139,31 @@ export const secretCases = (stage: () => Stage, expectations: Expectations): voi
     const { end } = await stage().run({ args: ['-c', `cat ${name} || ls ${process.env.HOME ?? '/root'} || ls /tmp`] });
     expect(end.exitCode).not.toBe(0);
   });
+
+  it('shared memory and terminals are the program’s own: it can make some, and sees nobody else’s', async () => {
+    const name = `orrery-${word()}`;
+    writeFileSync(`/dev/shm/${name}`, 'x');
+    try {
+      const { stdout } = await stage().run({
+        args: ['-c', `echo mine > /dev/shm/${name}-own; cat /dev/shm/${name}-own; ls /dev/shm /dev/pts`],
+      });
+      const seen = stdout.toString().split('\n');
+      expect(seen[0]).toBe('mine');
+      expect(seen.includes(name)).toBe(!expectations.confines.files);
+      if (expectations.confines.files) expect(seen.filter((line) => /^\d+$/.test(line))).toEqual([]);
+    } finally {
+      unlinkSync(`/dev/shm/${name}`);
+      if (existsSync(`/dev/shm/${name}-own`)) unlinkSync(`/dev/shm/${name}-own`);
+    }
+  });
+
+  it.runIf(systemProgram('python3') !== null)(
+    'worker processes with shared semaphores work, as test suites of Python use them',
+    async () => {
+      const script =
+        'import multiprocessing as m\nif __name__ == "__main__":\n  with m.Pool(2) as pool: print(pool.map(abs, [-1, -2]))';
+      const { stdout, stderr } = await stage().run({ command: systemProgram('python3')!, args: ['-c', script] });
+      expect([stdout.toString(), stderr.toString()]).toEqual(['[1, 2]\n', '']);
+    },
+  );
 };
