@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { TaskCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
-import { inertLine } from '../../inert.ts';
+import { inert, inertLine } from '../../inert.ts';
 import { pick } from '../../names.ts';
 import { newRequestId } from '../../receipts.ts';
 import { sendTask } from '../../task-request.ts';
@@ -109,7 +109,7 @@ const makeRepository = async ({ input, world, nodeArguments }: CommandContext): 
 const afterwards = ({ realModel }: DemoMade): string[] => [
   '',
   '  With a real model, in a repository of yours:',
-  ...(Array.isArray(realModel) ? realModel : []).map((text) => `  ${inertLine(text)}`),
+  ...(Array.isArray(realModel) ? realModel : []).map((text) => `  ${inert(text)}`),
   '  orrery run "fix the failing test"',
   '',
   '  To stop the node:',
