@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,18 +21,22 @@
 #include "text.h"
 #include "tree.h"
 
-bool message_send(int fd, const struct message *message, int passed_fd) {
+bool message_send(int fd, const struct message *message, const int passed[MAX_PASSED]) {
 	struct iovec part = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof *message};
-	union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = {0};
+	union { struct cmsghdr header; char room[CMSG_SPACE(MAX_PASSED * sizeof(int))]; } control = {0};
 	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-	if (passed_fd >= 0) {
+	int fds[MAX_PASSED];
+	size_t count = 0;
+	for (size_t i = 0; passed && i < MAX_PASSED; i++)
+		if (passed[i] >= 0) fds[count++] = passed[i];
+	if (count > 0) {
 		header.msg_control = control.room;
-		header.msg_controllen = sizeof control.room;
+		header.msg_controllen = (socklen_t)CMSG_SPACE(count * sizeof(int));
 		struct cmsghdr *c = CMSG_FIRSTHDR(&header);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &passed_fd, sizeof(int));
+		c->cmsg_len = (socklen_t)CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
 	}
 	ssize_t n;
 	do n = sendmsg(fd, &header, MSG_NOSIGNAL);
@@ -80,7 +85,7 @@ static bool reap(struct watch *watch) {
 		struct message message = {.kind = MESSAGE_EXIT, .value = status};
 		message.more = !(waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD);
 		put_usage(&message, &usage);
-		if (!message_send(watch->control, &message, -1)) return false;
+		if (!message_send(watch->control, &message, NULL)) return false;
 	}
 }
 
@@ -105,7 +110,7 @@ static bool obey(struct watch *watch) {
 	struct rusage usage = {0};
 	getrusage(RUSAGE_CHILDREN, &usage);
 	put_usage(&gone, &usage);
-	message_send(watch->control, &gone, -1);
+	message_send(watch->control, &gone, NULL);
 	return false;
 }
 
@@ -129,16 +134,32 @@ static void close_ends(const struct inner_ends *ends) {
 	close(ends->status);
 }
 
-// Tells the keeper what the namespaces gave and hands over the front's listener.
+// A terminal of the run's own devpts instead of the machine's, whose name would mean nothing (or another one) inside.
+// Puts the slave where the machine's was; answers the master, or -1 when the machine's stays.
+static int take_own_terminal(const struct spec *spec, const struct inner_ends *ends, struct facts *facts) {
+	if (spec->stdio != STDIO_PTY || !facts->own_terminals) return -1;
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	const char *name = master >= 0 && unlockpt(master) == 0 ? ptsname(master) : NULL;
+	int slave = name ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+	facts->passes_terminal = slave >= 0 && dup3(slave, ends->terminal, O_CLOEXEC) >= 0;
+	if (slave >= 0) close(slave);
+	if (facts->passes_terminal) return master;
+	if (master >= 0) close(master);
+	return -1;
+}
+
+// Tells the keeper what the namespaces gave and hands over the front's listener and the terminal.
 static bool tell_facts(const struct spec *spec, const struct inner_ends *ends, struct facts *facts) {
 	int listener = -1;
 	if (spec->front.port) {
 		listener = front_listen((uint16_t)spec->front.port, !spec->confine || !spec->network_none);
 		if (listener < 0) facts->front_error = errno;
 	}
+	int passed[MAX_PASSED] = {listener, take_own_terminal(spec, ends, facts)};
 	struct message message = {.kind = MESSAGE_FACTS, .facts = *facts};
-	bool told = message_send(ends->control, &message, listener);
-	if (listener >= 0) close(listener);
+	bool told = message_send(ends->control, &message, passed);
+	for (size_t i = 0; i < MAX_PASSED; i++)
+		if (passed[i] >= 0) close(passed[i]);
 	return told;
 }
 

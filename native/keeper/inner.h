@@ -13,6 +13,7 @@ struct facts {
 	bool user_ns, pid_ns, mount_ns, net_ns, ipc_ns;
 	bool own_proc, proc_sys_readonly, world_readonly, readonly_paths, loopback;
 	bool own_shm, own_terminals;
+	bool passes_terminal; // the facts come with the master of a terminal from the run's own devpts
 	int landlock_abi;
 	int front_error;   // errno of the front's listener
 	char missing[120]; // first thing that failed: "<step>:<errno>"
@@ -51,5 +52,7 @@ struct inner_ends {
 _Noreturn void inner_main(const struct spec *spec, char **env, const struct inner_ends *ends, struct facts facts);
 // Sets the program up and executes it; never returns.
 _Noreturn void program_main(const struct spec *spec, char **env, const struct inner_ends *ends, const struct facts *facts);
-bool message_send(int fd, const struct message *message, int passed_fd);
+// `passed` are up to two descriptors; -1 ones are left out.
+enum { MAX_PASSED = 2 };
+bool message_send(int fd, const struct message *message, const int passed[MAX_PASSED]);
 #endif

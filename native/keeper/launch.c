@@ -121,15 +121,29 @@ static bool readable_in_time(int fd) {
 	return ready > 0;
 }
 
+// The master of the run's own terminal takes the descriptor of the machine's.
+static bool replace_terminal(struct keeper *k, int master) {
+	struct winsize size = {.ws_col = (unsigned short)k->spec.columns, .ws_row = (unsigned short)k->spec.rows};
+	bool replaced = dup3(master, k->terminal, O_CLOEXEC) >= 0 && set_nonblocking(k->terminal) && ioctl(k->terminal, TIOCSWINSZ, &size) == 0;
+	close(master);
+	return replaced;
+}
+
 static bool receive_facts(struct keeper *k, struct facts *facts) {
 	struct message message;
 	struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
-	union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = {0};
+	union { struct cmsghdr header; char room[CMSG_SPACE(MAX_PASSED * sizeof(int))]; } control = {0};
 	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
 	if (!readable_in_time(k->control) || recvmsg(k->control, &header, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof message || message.kind != MESSAGE_FACTS) return false;
 	struct cmsghdr *c = CMSG_FIRSTHDR(&header);
-	if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&k->front.listener, CMSG_DATA(c), sizeof(int));
+	int passed[MAX_PASSED] = {-1, -1};
+	size_t count = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	if (count > 0) memcpy(passed, CMSG_DATA(c), count * sizeof(int));
 	*facts = message.facts;
+	if (facts->passes_terminal) {
+		if (count == 0 || !replace_terminal(k, passed[--count])) return false;
+	}
+	if (count > 0) k->front.listener = passed[0];
 	return true;
 }
 

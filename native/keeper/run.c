@@ -36,7 +36,7 @@ static void set_reason(struct keeper *k, const char *reason) {
 static void order_end(struct keeper *k) {
 	struct message order = {.kind = MESSAGE_END};
 	k->inner_at = now_ms() + INNER_PATIENCE_MS;
-	if (k->control < 0 || !message_send(k->control, &order, -1)) k->inner_at = 0;
+	if (k->control < 0 || !message_send(k->control, &order, NULL)) k->inner_at = 0;
 }
 
 void run_end(struct keeper *k, const char *limit, const char *reason) {
@@ -59,7 +59,7 @@ void run_lost(struct keeper *k, const char *code, int error) {
 
 void run_signal(struct keeper *k, int number) {
 	struct message order = {.kind = MESSAGE_SIGNAL, .value = number};
-	if (k->control >= 0) message_send(k->control, &order, -1);
+	if (k->control >= 0) message_send(k->control, &order, NULL);
 }
 
 void run_terminate(struct keeper *k) {
