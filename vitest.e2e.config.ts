@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['e2e/**/*.test.ts'],
     exclude: ['**/node_modules/**'],
+    globalSetup: ['e2e/support/warm-up.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 120_000,

@@ -1,0 +1,80 @@
+/** A node that is killed while a real agent program works: the conversation goes on, and each prompt is sent once. */
+import { start, type ScriptedModel } from '@orrery/scripted-model';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { configFor, isThere, scriptsOf, type AgentName } from './support/agents.ts';
+import { crashRun, type Outcome } from './support/crash-run.ts';
+import { nothing } from './support/leftovers.ts';
+import { placeOfTest } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+
+/** A slow tool in the first turn, a slow answer in the second: there is something going on wherever the node dies. */
+const steps = [
+  { text: 'First I do some work.', shell: 'echo once >> work.txt; i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo step $i; sleep 0.1; done' },
+  { text: 'That was all.' },
+  { text: 'I see. I write the answer.', write: { path: 'answer.txt', content: 'right\n', fresh: true } },
+  { text: 'It is written now.' },
+];
+
+const points: Readonly<Record<'pi' | 'claude', readonly string[]>> = {
+  pi: ['run-launched:drive', 'run-going:drive', 'input-written:drive', 'output-committed:drive:2', 'run-ended:drive', 'input-written:drive:2', 'collected'],
+  claude: ['run-going:drive', 'input-written:drive', 'output-committed:drive:2', 'run-ended:drive', 'input-written:drive:2'],
+};
+
+const conduct = async (name: AgentName, killAt: readonly string[], context: TestContext): Promise<{ outcome: Outcome; model: ScriptedModel }> => {
+  const model = await start({ script: scriptsOf({ crash: steps }) });
+  context.onTestFinished(() => model.close());
+  const place = placeOfTest(configFor(model), context);
+  const repository = makeRepository(place, 'crash', { validation: 'grep -q right answer.txt || { echo "MARKER-why"; exit 3; }' });
+  const outcome = await crashRun({
+    place,
+    request: { prompt: 'Write the answer. [crash] MARKER-first', project: repository, harness: name, requestId: 'crash' },
+    killAt,
+    deadMs: 2_500,
+    files: ['work.txt', 'answer.txt'],
+    repository,
+    limitMs: 200_000,
+  });
+  return { outcome, model };
+};
+
+const summary = ({ outcome, model }: { outcome: Outcome; model: ScriptedModel }) => ({
+  verdict: outcome.verdict,
+  cause: outcome.cause,
+  reason: outcome.reason,
+  attempts: outcome.attempts,
+  files: outcome.files,
+  stages: outcome.stages,
+  gapless: outcome.gapless,
+  prompts: outcome.prompts.length,
+  left: outcome.left,
+  said: ['First I do some work.', 'That was all.', 'It is written now.'].map((text) => outcome.turns.join('').split(text).length - 1),
+  promptCounts: model.promptCounts(),
+});
+
+const expected = {
+  verdict: 'accepted',
+  cause: null,
+  reason: null,
+  attempts: 1,
+  files: { 'work.txt': 'once', 'answer.txt': 'right' },
+  stages: ['prepare/1 passed null', 'open/1 passed null', 'drive/1 passed 0', 'validate/1 failed 3', 'drive/2 passed 0', 'validate/2 passed 0', 'settle/1 passed null'].flatMap(
+    (stage) => [`1/${stage.split(' ')[0]} started`, `1/${stage}`],
+  ),
+  gapless: true,
+  prompts: 2,
+  left: nothing,
+  said: [1, 1, 1],
+  promptCounts: { 'MARKER-first': 1, 'MARKER-why': 1 },
+};
+
+for (const name of ['pi', 'claude'] as const) {
+  describe.skipIf(!isThere(name)).concurrent(`${name} under a node that is killed`, { timeout: 300_000 }, () => {
+    it.for(points[name])('at %s', async (point, context) => {
+      expect(summary(await conduct(name, [point], context))).toEqual(expected);
+    });
+
+    it('never: the same', async (context) => {
+      expect(summary(await conduct(name, [], context))).toEqual(expected);
+    });
+  });
+}

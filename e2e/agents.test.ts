@@ -1,0 +1,190 @@
+/** The three real programs on a real node: tools, conversations, cancels, and every way in which a model lets one down. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@orrery/client';
+import type { Task } from '@orrery/protocol';
+import type { ScriptedModel } from '@orrery/scripted-model';
+import { commitAll } from '@orrery/testkit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { agentNames, callsWith, configFor, isThere, modelOfSuite, PROVIDER_KEY, scriptsOf, type AgentName } from './support/agents.ts';
+import { nothing, settledLeftovers } from './support/leftovers.ts';
+import type { Life } from './support/life.ts';
+import { placeOfSuite } from './support/place.ts';
+import { processesOf } from './support/process-tree.ts';
+import { makeRepository } from './support/repository.ts';
+import { bodiesOf, eventsOf, taskEnd, textOf, waitFor } from './support/wait.ts';
+
+/** Under load the programs alone take some seconds to begin. */
+const SLOW = { timeout: 240_000 };
+const END_MS = 200_000;
+
+const tags: Readonly<Record<AgentName, string>> = { claude: '76541.5', codex: '76542.5', pi: '76543.5' };
+
+const forever = (step: object): object[] => [{ ...step, times: 'forever', on: 'any' }];
+
+/** What the model does in each case, by the name in the prompt. */
+const cases = (name: AgentName): Readonly<Record<string, readonly object[]>> => ({
+  tool: [
+    { text: 'I write it.', write: { path: 'hello.txt', content: 'hello\n', fresh: true }, usage: { input: 1000, output: 100 } },
+    { text: 'It is written.', usage: { input: 1200, output: 50, cached: 200 } },
+  ],
+  back: [
+    { write: { path: 'answer.txt', content: 'wrong\n', fresh: true } },
+    { text: 'That should do.' },
+    { edit: { path: 'answer.txt', old: 'wrong', new: 'right' } },
+    { text: 'Now it is right.' },
+  ],
+  cancel: [{ shell: `(setsid sleep ${tags[name]} &); sleep ${tags[name]}` }, { text: 'never' }],
+  long: [{ bytes: 10_000_000 }],
+  rate: forever({ error: 'rate_limit' }),
+  overloaded: forever({ error: 'overloaded' }),
+  auth: forever({ error: 'auth' }),
+  usage: forever({ error: 'usage_limit' }),
+  cut: forever({ text: 'half of this is lost on the way', cut: 0.5 }),
+  garbage: forever({ garbage: true }),
+  hang: forever({ text: 'it goes quiet in the middle of this', hang_after: 3 }),
+  look: [{ shell: 'sh ./look.sh' }, { text: 'I looked.' }],
+});
+
+/** How each failure of a model is told: verdict, cause, and the words that say which it was. */
+const failures: readonly (readonly [name: string, verdict: Task['verdict'], cause: string | null, reason: RegExp])[] = [
+  ['rate', 'failed', 'agent', /limits the rate/],
+  ['overloaded', 'failed', 'agent', /overloaded/],
+  ['auth', 'failed', 'auth', /refused the credential/],
+  ['usage', 'limit', null, /^Usage limit until \d{4}-\d\d-\d\dT/],
+  ['cut', 'failed', 'agent', /connection to the model broke/],
+  ['garbage', 'failed', 'agent', /could not be read/],
+];
+
+for (const name of agentNames) {
+  describe.skipIf(!isThere(name))(name, SLOW, () => {
+    const canaries = { variable: `canary-variable-${name}-5e1f`, stored: `canary-stored-${name}-77ab`, file: `canary-file-${name}-91cd` };
+    const place = placeOfSuite();
+    let model: ScriptedModel;
+    let life: Life;
+    let client: Client;
+
+    beforeAll(async () => {
+      model = await modelOfSuite(scriptsOf(cases(name)));
+      place.configure(configFor(model, { harness: name }));
+      const stored = await place.cli(['secret', 'set', 'other'], { input: canaries.stored });
+      expect([stored.code, stored.stderr]).toEqual([0, stored.stderr]);
+      writeFileSync(join(place.data, 'canary'), canaries.file);
+      life = await place.up({ env: { CANARY: canaries.variable, MY_API_TOKEN: canaries.variable } });
+      client = place.client(life);
+    });
+
+    const send = async (kind: string, more: object = {}): Promise<string> =>
+      (await client.call('taskAdd', { body: { prompt: `Do it. [${kind}] MARKER-${kind}`, ...more } })).id;
+
+    const project = async (kind: string, validation?: string): Promise<string> => {
+      const repository = makeRepository(place, kind, validation === undefined ? {} : { validation });
+      await client.call('projectAdd', { body: { source: repository } });
+      return repository;
+    };
+
+    describe.concurrent('works', () => {
+      it('does a turn with a tool, and what it used is counted and priced', async () => {
+        const id = await send('tool', { project: await project('tool', 'test -f hello.txt') });
+        const task = await taskEnd(client, id, END_MS);
+        const events = await eventsOf(client, id);
+        expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, 1]);
+        expect([bodiesOf(events, 'tool.call').length, bodiesOf(events, 'tool.result').map(({ failed }) => failed)]).toEqual([1, [false]]);
+        expect(textOf(events)).toContain('It is written.');
+        expect(task.result?.usage).toMatchObject({ calls: expect.any(Number), costUsd: expect.any(Number) });
+        expect([task.result!.usage.calls >= 2, task.result!.usage.costUsd! > 0, task.result!.usage.outputTokens >= 150]).toEqual([true, true, true]);
+        const { items } = await client.call('usageShow', { query: { task: id } });
+        expect(items.reduce((sum, item) => sum + (item.costUsd ?? Number.NaN), 0)).toBeCloseTo(task.result!.usage.costUsd!, 8);
+      });
+
+      it('is sent back when the check fails, in the same conversation, and each prompt is sent once', async () => {
+        const id = await send('back', { project: await project('back', 'grep -q right answer.txt || { echo "MARKER-why"; exit 1; }') });
+        const task = await taskEnd(client, id, END_MS);
+        expect([task.verdict, task.reason, task.attempts]).toEqual(['accepted', null, 1]);
+        expect(model.promptCounts()).toMatchObject({ 'MARKER-back': 1, 'MARKER-why': 1 });
+        const calls = callsWith(model, '[back]');
+        const last = calls.at(-1)!;
+        expect([calls.length, last.body.includes('MARKER-back'), last.body.includes('MARKER-why'), last.call!.roles.filter((role) => role === 'user').length >= 2]).toEqual([
+          4,
+          true,
+          true,
+          true,
+        ]);
+        expect(bodiesOf(await eventsOf(client, id), 'user')).toHaveLength(2);
+      });
+
+      it('is cancelled in the middle of a tool, with its whole tree', async () => {
+        const id = await send('cancel');
+        await waitFor('the tool', () => (processesOf(tags[name]).filter(({ command }) => command.startsWith('sleep')).length >= 2 ? true : null), END_MS);
+        await client.call('taskCancel', { params: { id }, body: {} });
+        const task = await taskEnd(client, id, END_MS);
+        expect([task.verdict, task.cause]).toEqual(['cancelled', null]);
+        expect(processesOf(tags[name])).toEqual([]);
+      });
+
+      it('passes on a line of 10 MB, cut to what an event may hold', async () => {
+        const id = await send('long');
+        const task = await taskEnd(client, id, END_MS);
+        const texts = bodiesOf(await eventsOf(client, id), 'text').map(({ text }) => text.length);
+        expect([task.verdict, task.reason, Math.max(...texts) > 60_000, Math.max(...texts) < 80_000]).toEqual(['accepted', null, true, true]);
+      });
+
+      it.for(failures)('a model that answers with %s: %s, cause %s', async ([kind, verdict, cause, reason]) => {
+        const id = await send(kind);
+        const task = await taskEnd(client, id, END_MS);
+        expect([task.verdict, task.cause, task.reason]).toEqual([verdict, cause, expect.stringMatching(reason)]);
+        expect(model.promptCounts()[`MARKER-${kind}`]).toBe(1);
+      });
+
+      it('a model that hangs: the limit of the turn ends it', async () => {
+        const task = await taskEnd(client, await send('hang', { limits: { turnMs: 12_000 } }), END_MS);
+        expect([task.verdict, task.cause, task.reason]).toEqual(['failed', 'timeout', expect.stringMatching(/time limit/)]);
+      });
+
+      it('sees no secret of the node, and none is written anywhere', async () => {
+        const repository = await project('look');
+        const look = `env; id
+for file in ${place.data}/canary ${place.data}/owner.token ${place.data}/secrets.json ${place.data}/orrery.db ${place.config}/secret.key ${place.config}/config.yaml; do head -c 4096 "$file"; done
+for pid in 1 $PPID ${life.pid}; do tr '\\0' '\\n' < /proc/$pid/environ; ls -l /proc/$pid/fd; done
+cat /proc/*/environ | tr '\\0' '\\n' | grep -i canary
+ls ${place.folder} ${place.data} ${place.config}; find / -xdev -name canary 2>/dev/null; true`;
+        writeFileSync(join(repository, 'look.sh'), look);
+          commitAll(repository, 'look');
+        const task = await taskEnd(client, await send('look', { project: repository }), END_MS);
+        expect([task.verdict, task.reason]).toEqual(['accepted', null]);
+        const owner = readFileSync(join(place.data, 'owner.token'), 'utf8').trim();
+        const secrets = [...Object.values(canaries), PROVIDER_KEY, owner];
+        const answers = await Promise.all([
+          client.call('taskShow', { params: { id: task.id } }),
+          client.call('taskAttempts', { params: { id: task.id } }),
+          client.call('taskDescribe', { params: { id: task.id } }),
+          client.call('nodeShow'),
+          client.call('nodeDoctor'),
+          client.call('snapshot'),
+          client.call('harnessList'),
+          client.call('configExplain', { query: { key: 'providers' } }),
+          client.call('eventList', { query: { after: 0, limit: 1000 } }),
+          eventsOf(client, task.id),
+        ]);
+        const places: Record<string, string> = {
+          'API answers': JSON.stringify(answers),
+          'what the model was told': JSON.stringify(model.log().map(({ body }) => body)),
+          'standard error': life.stderr(),
+          ...Object.fromEntries(filesBelow(place.data).filter((file) => !/\/(canary|owner\.token)$/.test(file)).map((file) => [file, readFileSync(file, 'latin1')])),
+        };
+        expect(callsWith(model, '[look]').some(({ body }) => body.includes('uid='))).toBe(true);
+        const found = Object.entries(places).flatMap(([where, text]) => secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${where}`));
+        expect(found).toEqual([]);
+      });
+    });
+
+    it('leaves nothing behind', async () => {
+      expect(await settledLeftovers(place, life.pid)).toEqual(nothing);
+    });
+  });
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
