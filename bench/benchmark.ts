@@ -73,16 +73,18 @@ export const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - from;
 };
 
+type Cases = Readonly<Record<string, () => Promise<unknown>>>;
+
+/** The samples of each case. */
+export type Samples<Of extends Cases> = { [Name in keyof Of]: Awaited<ReturnType<Of[Name]>>[] };
+
 /** Runs every case once in each round, the first round unrecorded; answers the samples of each. */
-export const takeTurns = async <Name extends string, Sample>(
-  rounds: number,
-  cases: Readonly<Record<Name, () => Promise<Sample>>>,
-): Promise<Record<Name, Sample[]>> => {
-  const names = Object.keys(cases) as Name[];
-  const samples = Object.fromEntries(names.map((name) => [name, [] as Sample[]])) as Record<Name, Sample[]>;
+export const takeTurns = async <Of extends Cases>(rounds: number, cases: Of): Promise<Samples<Of>> => {
+  const names: (keyof Of)[] = Object.keys(cases);
+  const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Samples<Of>;
   for (let round = 0; round <= rounds; round++)
     for (const name of names) {
-      const sample = await cases[name]();
+      const sample = (await cases[name]!()) as Samples<Of>[keyof Of][number];
       if (round > 0) samples[name].push(sample);
     }
   return samples;

@@ -1,8 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { get } from 'node:http';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../packages/node/src/kernel/clock.ts';
 import { createLog } from '../packages/node/src/kernel/log.ts';
@@ -68,7 +67,7 @@ const readStream = async (url: string, token: string): Promise<void> => {
   const request = get(`${url}/api/v1/events?after=0`, {
     headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
   });
-  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   if (response.statusCode !== 200) throw new Error(`the stream answered ${response.statusCode}`);
   let events = 0;
   let tail = '';

@@ -34,17 +34,17 @@ export const keeperStart: Benchmark = {
     let count = 0;
     const kept = (confinement: Confinement | null) => () => runKept(client, join(directory, `k${count++}`), confinement);
     const fenced = walls(directory);
-    const samples = await takeTurns<string, Times>(rounds, {
+    const samples = await takeTurns(rounds, {
       bare: () => runBare('/bin/true', [], { detached: true, env: {} }),
       plain: kept(null),
       files: kept({ ...fenced, processes: false, network: 'host' }),
       sandbox: kept(fenced),
     });
-    const row = (what: string, name: string, moment: keyof Times): Omit<Row, 'goal'> => ({
+    const row = (what: string, name: keyof typeof samples, moment: keyof Times): Omit<Row, 'goal'> => ({
       what: `${what}, ${moment === 'ran' ? 'until it runs' : 'until its end is durable'}`,
       unit: 'ms',
-      ours: spreadOf((samples[name] ?? []).map((times) => times[moment])),
-      bare: spreadOf((samples['bare'] ?? []).map((times) => times[moment])),
+      ours: spreadOf(samples[name].map((times) => times[moment])),
+      bare: spreadOf(samples.bare.map((times) => times[moment])),
       against: moment === 'ran' ? 'spawn until it runs' : 'spawn until it ended',
     });
     return {

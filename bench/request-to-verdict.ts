@@ -54,7 +54,7 @@ const untilSlotReady = async (node: RealNode, project: string): Promise<void> =>
   const db = new Database(node.database, { readonly: true });
   try {
     const ready = db.prepare(
-      "SELECT sum(state = 'ready') AS ready, sum(state IN ('scrubbing', 'claimed', 'making', 'removing')) AS busy FROM directory WHERE project_id = ? AND kind = 'slot'",
+      "SELECT sum(state = 'ready') AS ready, sum(state IN ('scrubbing', 'claimed', 'making', 'removing')) AS busy FROM checkout WHERE project_id = ? AND kind = 'slot'",
     );
     for (let waited = 0; waited < 30_000; waited += 20) {
       const { ready: count, busy } = ready.get(project) as { ready: number; busy: number };

@@ -119,19 +119,19 @@ export const spoolThroughput: Benchmark = {
     const source = { path, sha: await hashOf(createReadStream(path)) };
     const client = createKeeperClient({ binary: findKeeperBinary() });
     let count = 0;
-    const { bare, kept, both, stream } = await takeTurns<string, number | Sample>(rounds, {
+    const { bare, kept, both, stream } = await takeTurns(rounds, {
       bare: () => intoFile(path, join(directory, 'copy')),
       kept: () => throughKeeper(client, join(directory, `k${count++}`), source),
       both: () => throughBoth(client, join(directory, `k${count++}`), source),
       stream: async () => rate(await drain(createReadStream(path))),
     });
-    const keptBy = (name: keyof Sample) => spreadOf((kept as Sample[]).map((sample) => sample[name]));
-    const copied = { unit: 'MB/s', bare: spreadOf(bare as number[]), against: 'cat | cat > file' } as const;
-    const streamed = { unit: 'MB/s', bare: spreadOf(stream as number[]), against: 'createReadStream', goal: null } as const;
+    const keptBy = (name: keyof Sample) => spreadOf(kept.map((sample) => sample[name]));
+    const copied = { unit: 'MB/s', bare: spreadOf(bare), against: 'cat | cat > file' } as const;
+    const streamed = { unit: 'MB/s', bare: spreadOf(stream), against: 'createReadStream', goal: null } as const;
     return {
       rows: [
         within({ ...copied, what: 'into the spool, until its end is durable', ours: keptBy('spool') }, { least: 500 }),
-        { ...copied, what: 'into the spool and read over the socket, at once', ours: spreadOf(both as number[]), goal: null },
+        { ...copied, what: 'into the spool and read over the socket, at once', ours: spreadOf(both), goal: null },
         { ...streamed, what: 'read over the socket', ours: keptBy('live') },
         { ...streamed, what: 'read from the files of a keeper', ours: keptBy('files') },
       ],
