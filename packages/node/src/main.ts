@@ -61,6 +61,6 @@ try {
   const error = toOrreryError(thrown);
   if (error.code === 'internal')
     process.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
-  say({ error: error.toBody() });
-  process.exitCode = errorCatalogue[error.code].exit;
+  // A start that failed half-way holds a store and a lock: ending the process gives them back.
+  process.stdout.write(`${JSON.stringify({ error: error.toBody() })}\n`, () => process.exit(errorCatalogue[error.code].exit));
 }

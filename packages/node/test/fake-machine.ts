@@ -1,6 +1,7 @@
 // A small working machine for tests of the run ring: programs are functions, keepers outlive the node, and a node "dies"
 // by its life being cut: from then on nothing it asks for is done and nothing it awaits comes.
 
+import { OrreryError } from '@orrery/protocol';
 import type { Backend, Environment, EnvironmentSpec, Handle, RunEnd, RunSpec, ScriptSpec } from '../src/exec/backend.ts';
 import type { InputState, OutputChunk, OutputStream } from '../src/keeper/types.ts';
 
@@ -146,7 +147,10 @@ export const createFakeMachine = (program: FakeProgram): FakeMachine => {
         defaultRequired: [],
         preflight: () => whileAlive<void>(life, async () => undefined),
         open,
-        reopen: open,
+        reopen: (spec) =>
+          machine.openEnvironments.has(spec.id)
+            ? open(spec)
+            : whileAlive(life, () => Promise.reject(new OrreryError('not_found', `The environment ${spec.id} is closed.`))),
         reclaim: async () => [],
       };
     },

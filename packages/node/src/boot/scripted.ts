@@ -1,3 +1,4 @@
+import { lstatSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { demoMarker, demoScript } from '../commands/demo/script.ts';
@@ -26,6 +27,8 @@ export const createScripted = (dataDirectory: string): Scripted => {
 };
 
 const begin = async (socket: string): Promise<ScriptedModel> => {
+  // The data directory is locked for this node alone: a socket there is that of one that died.
+  if (lstatSync(socket, { throwIfNoEntry: false })?.isSocket() === true) unlinkSync(socket);
   const { start } = await import('@orrery/scripted-model');
   return start({ socket, script: { steps: [], scripts: { [demoMarker]: demoScript } } });
 };

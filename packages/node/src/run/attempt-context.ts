@@ -10,6 +10,7 @@ import {
   insertStage,
   updateAttempt,
   updateStage,
+  type Ending,
 } from '../task/index.ts';
 import type { AttemptSettings, HookName, RunParts, WorkPlace } from './doors.ts';
 import { AttemptEnded, cancelledEnding, Detached } from './ending.ts';
@@ -79,8 +80,12 @@ const stageKey = (context: AttemptContext, name: StageName, round: number): Stag
 export const stageOf = (context: AttemptContext, name: StageName, round: number): Promise<StageRow | null> =>
   findStage(context.parts.store.read, stageKey(context, name, round));
 
-/** Records that a stage begins, once: a stage that was running when the node died is still the same stage. */
-export const beginStage = async (context: AttemptContext, name: StageName, round: number): Promise<StageRow> => {
+/** Records that a stage begins, once, and `also` with it: a stage that was running when the node died is still the same stage. */
+export const beginStage = async (
+  context: AttemptContext,
+  name: StageName,
+  { round, also = async () => undefined }: { readonly round: number; readonly also?: (tx: Tx) => Promise<void> },
+): Promise<StageRow> => {
   const key = stageKey(context, name, round);
   const there = await findStage(context.parts.store.read, key);
   if (there !== null) return there;
@@ -97,6 +102,7 @@ export const beginStage = async (context: AttemptContext, name: StageName, round
     ended_at: null,
   };
   await context.parts.store.transaction(async (tx) => {
+    await also(tx);
     await insertStage(tx.db, row);
     await tx.append([taskEvent(context, null, { kind: 'stage.started', attempt: context.attempt.number, stage: name, round })]);
   });
@@ -143,10 +149,27 @@ export const taskEvent = (context: AttemptContext, turn: number | null, body: Ne
   body,
 });
 
+/** What an attempt has reached, stored so that another start of the node goes on from here. */
+type Progress = { readonly prepared?: Prepared; readonly ending?: Ending };
+
+const progressOf = (context: AttemptContext): Progress => JSON.parse(context.attempt.progress) as Progress;
+
 /** Stores what `prepare` found. */
 export const savePrepared = (tx: Tx, context: AttemptContext, prepared: Prepared): Promise<void> =>
-  updateAttempt(tx.db, context.attempt.id, { progress: JSON.stringify({ prepared }) });
+  updateAttempt(tx.db, context.attempt.id, { progress: JSON.stringify({ prepared } satisfies Progress) });
 
 /** What an earlier start of the node prepared, or null. */
-export const loadPrepared = (context: AttemptContext): Prepared | null =>
-  (JSON.parse(context.attempt.progress) as { prepared?: Prepared }).prepared ?? null;
+export const loadPrepared = (context: AttemptContext): Prepared | null => progressOf(context).prepared ?? null;
+
+/** Stores how the attempt ends, before anything of it is given back: from then on nothing of it runs again. */
+export const saveEnding = (
+  tx: Tx,
+  context: AttemptContext,
+  { prepared, ending }: { readonly prepared: Prepared | null; readonly ending: Ending },
+): Promise<void> =>
+  updateAttempt(tx.db, context.attempt.id, {
+    progress: JSON.stringify({ ...(prepared === null ? {} : { prepared }), ending } satisfies Progress),
+  });
+
+/** How an earlier start of the node decided that the attempt ends, or null. */
+export const loadEnding = (context: AttemptContext): Ending | null => progressOf(context).ending ?? null;

@@ -1,6 +1,6 @@
 import { type Ending, findTask } from '../task/index.ts';
 import type { Claim } from '../queue/index.ts';
-import { checkGoing, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
+import { checkGoing, loadEnding, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
 import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } from './ending.ts';
 import { drive } from './stages/drive.ts';
 import { requireHook } from './stages/hook.ts';
@@ -16,6 +16,11 @@ import { retryPrompt, validate } from './stages/validate.ts';
  */
 export const conductAttempt = async (context: AttemptContext, claim: Claim): Promise<void> => {
   let reached: Reached = { prepared: loadPrepared(context), environment: null, summary: null };
+  const decided = loadEnding(context);
+  if (decided !== null) {
+    context.known();
+    return settle(context, claim, { ending: decided, reached });
+  }
   let ending: Ending;
   try {
     const prepared = await prepare(context);

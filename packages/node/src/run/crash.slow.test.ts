@@ -13,6 +13,7 @@ import {
 } from '../../test/fake-machine.ts';
 import { lineHarness, runParts, waitForEnd, type FakeSlices } from '../../test/run-parts.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { startInlineWriter } from '../store/sqlite/inline-writer.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createRunLoop } from './loop.ts';
@@ -29,6 +30,12 @@ const agent = (): FakeProgram => {
     return { stdout: `working on it\n${fixed ? 'fixed' : 'tried'}\n`, exitCode: 0 };
   };
 };
+
+/** Its turn fails, so the attempt ends without a validation. */
+const failing =
+  (): FakeProgram =>
+  ({ spec }) =>
+    'path' in spec ? { stdout: '', exitCode: 0 } : { stdout: 'no idea\n', exitCode: 3 };
 
 /** Cuts the life at the n-th durable write: `before` loses it, `after` keeps it and loses the answer. */
 const mortal = (store: Store, life: Life, cut: { readonly at: number; readonly when: 'before' | 'after' }): Store => {
@@ -58,13 +65,17 @@ type Outcome = {
   readonly writes: number;
 };
 
-const live = async (cut: { readonly at: number; readonly when: 'before' | 'after' } | null): Promise<Outcome> => {
+const live = async (
+  program: () => FakeProgram,
+  cut: { readonly at: number; readonly when: 'before' | 'after' } | null,
+): Promise<Outcome> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-crash-'));
-  const machine = createFakeMachine(agent());
+  const machine = createFakeMachine(program());
   const store = await openStore({
     file: join(directory, 'orrery.db'),
     clock: systemClock,
-    log: { debug() {}, info() {}, warn() {}, error() {}, with: () => silent },
+    log: silent,
+    startWriter: startInlineWriter,
   });
   try {
     const first = createLife();
@@ -136,20 +147,26 @@ const summary = ({ task, machine, slices, log }: Outcome) => ({
 });
 
 describe('a node that dies at any durable write of an attempt', () => {
-  it('reaches the same result, with each prompt sent once, every word kept and nothing left behind', async () => {
-    const whole = await live(null);
-    const expected = summary(whole);
-    expect(expected.state).toBe('accepted');
-    expect(expected.written).toHaveLength(2);
-    expect(whole.writes).toBeGreaterThan(20);
-    const cuts = Array.from({ length: whole.writes - 1 }, (_, index) => index + 2).flatMap((at) => [
-      { at, when: 'before' } as const,
-      { at, when: 'after' } as const,
-    ]);
-    const next = cuts.values();
-    const worker = async (): Promise<void> => {
-      for (const cut of next) expect({ ...cut, ...summary(await live(cut)) }).toEqual({ ...cut, ...expected });
-    };
-    await Promise.all(Array.from({ length: 8 }, worker));
-  }, 180_000);
+  it.each([
+    { program: agent, state: 'accepted', prompts: 2 },
+    { program: failing, state: 'failed', prompts: 1 },
+  ])(
+    'reaches the same result ($state), with each prompt sent once, every word kept and nothing left behind',
+    async ({ program, state, prompts }) => {
+      const whole = await live(program, null);
+      const expected = summary(whole);
+      expect(expected.state).toBe(state);
+      expect(expected.written).toHaveLength(prompts);
+      const cuts = Array.from({ length: whole.writes - 1 }, (_, index) => index + 2).flatMap((at) => [
+        { at, when: 'before' } as const,
+        { at, when: 'after' } as const,
+      ]);
+      const next = cuts.values();
+      const worker = async (): Promise<void> => {
+        for (const cut of next) expect({ ...cut, ...summary(await live(program, cut)) }).toEqual({ ...cut, ...expected });
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+    },
+    240_000,
+  );
 });

@@ -152,12 +152,17 @@ const resume = async (
   return { row, handle };
 };
 
+/** Writes the input at most once. A program that ended before it took all of it tells so by its own end. */
 const feed = async <Outcome>({ plan, row, handle, context }: Running<Outcome>): Promise<void> => {
   if (plan.input === null) return;
-  const state = await handle.write(row.id, plan.input);
-  context.parts.atKillPoint('input-written', plan.stage);
-  // A program that ended without reading all of its input tells so by its own end.
-  if (state.state === 'written' && plan.closeInput === 'after-input') await handle.closeInput();
+  try {
+    const state = await handle.write(row.id, plan.input);
+    context.parts.atKillPoint('input-written', plan.stage);
+    if (state.state === 'written' && plan.closeInput === 'after-input') await handle.closeInput();
+  } catch (thrown) {
+    if (thrown instanceof OrreryError && (thrown.code === 'conflict' || thrown.code === 'unsupported')) return;
+    throw thrown;
+  }
 };
 
 const pump = async <Outcome>(running: Running<Outcome>, stream: OutputStream): Promise<void> => {

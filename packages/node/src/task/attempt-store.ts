@@ -63,3 +63,16 @@ export const updateStage = async (db: Kysely<Tables>, key: StageKey, change: Upd
     .where('round', '=', key.round)
     .execute();
 };
+
+/** Marks stages that were running when their attempt ended. */
+export const interruptStages = async (
+  db: Kysely<Tables>,
+  { attemptId, nowMs }: { readonly attemptId: string; readonly nowMs: number },
+): Promise<void> => {
+  await db
+    .updateTable('stage')
+    .set({ state: 'interrupted', ended_at: nowMs })
+    .where('attempt_id', '=', attemptId)
+    .where('ended_at', 'is', null)
+    .execute();
+};

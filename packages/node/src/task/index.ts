@@ -6,6 +6,7 @@ export {
   findStage,
   insertAttempt,
   insertStage,
+  interruptStages,
   openAttempt,
   stagesOf,
   updateAttempt,

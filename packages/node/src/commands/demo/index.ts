@@ -8,7 +8,7 @@ import { demoMarker } from './script.ts';
 /** What `orrery demo` gives to the command line: the repository, the task, and how to go on with a real model. */
 export type DemoMade = {
   readonly source: string;
-  readonly task: { readonly prompt: string; readonly model: string; readonly maxRetries: number };
+  readonly task: { readonly prompt: string; readonly harness: string; readonly model: string; readonly maxRetries: number };
   readonly realModel: readonly string[];
 };
 
@@ -36,6 +36,8 @@ export const makeDemo = async (folder: string, tag: string, git: Git): Promise<D
   return {
     source: folder,
     task: {
+      // The smallest of the programs.
+      harness: 'pi',
       prompt: `Make the failing test of this repository pass. (${demoMarker} ${tag})`,
       model: 'scripted/demo',
       maxRetries: 3,

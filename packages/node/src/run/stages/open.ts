@@ -28,7 +28,7 @@ const ownerOnly = { mode: 0o600 } as const;
 export const open = async (context: AttemptContext, prepared: Prepared): Promise<OpenAttempt> => {
   const id = environmentId(context);
   const before = await findEnvironment(context.parts.store.read, id);
-  const row = await beginStage(context, name, 1);
+  const row = await beginStage(context, name, { round: 1 });
   try {
     checkGoing(context);
     if (before?.state === 'open') return await reopen(context, prepared, recordedEnvironment(before.spec).spec);

@@ -20,7 +20,7 @@ const name: StageName = 'prepare';
 export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   const before = loadPrepared(context);
   if (before !== null) return before;
-  const row = await beginStage(context, name, 1);
+  const row = await beginStage(context, name, { round: 1 });
   try {
     const prepared = await findAll(context);
     context.parts.atKillPoint('checkout-made', name);

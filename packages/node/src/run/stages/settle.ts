@@ -1,11 +1,11 @@
-import type { StageName, TaskResult, TaskState } from '@orrery/protocol';
+import { OrreryError, type StageName, type TaskResult, type TaskState } from '@orrery/protocol';
 import type { Environment } from '../../exec/backend.ts';
 import { findEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
-import { type Ending, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
-import { beginStage, endStage, passed, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
+import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
+import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
-import { environmentId } from './open.ts';
+import { environmentId, recordedEnvironment } from './open.ts';
 
 const name: StageName = 'settle';
 
@@ -37,11 +37,12 @@ export const settle = async (
   { ending, reached }: { readonly ending: Ending; readonly reached: Reached },
 ): Promise<void> => {
   const { parts, task, attempt } = context;
-  const row = await beginStage(context, name, 1);
-  await reached.environment?.close();
+  const { prepared } = reached;
+  const row = await beginStage(context, name, { round: 1, also: (tx) => saveEnding(tx, context, { prepared, ending }) });
+  await (reached.environment ?? (await environmentLeft(context, prepared)))?.close();
   await parts.tokens.end(environmentId(context));
   parts.atKillPoint('environment-closed', name);
-  const place = reached.prepared?.place ?? null;
+  const place = prepared?.place ?? null;
   const collected =
     place === null
       ? nothing
@@ -49,7 +50,7 @@ export const settle = async (
           checkoutId: place.checkoutId,
           taskId: task.id,
           attempt: attempt.number,
-          baseSha: reached.prepared?.baseSha ?? null,
+          baseSha: prepared?.baseSha ?? null,
         });
   parts.atKillPoint('collected', name);
   await endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
@@ -58,6 +59,18 @@ export const settle = async (
   if (place !== null) await parts.workspace.release(place.checkoutId);
   await parts.removeEnvironment(environmentId(context));
   parts.atKillPoint('released', name);
+};
+
+/** The environment of an attempt that ended while it was being opened, or under an earlier start of the node; null when it is closed. */
+const environmentLeft = async (context: AttemptContext, prepared: Prepared | null): Promise<Environment | null> => {
+  const row = await findEnvironment(context.parts.store.read, environmentId(context));
+  if (row === null || row.state === 'closed' || prepared === null) return null;
+  try {
+    return await context.parts.backend(prepared.settings.backend).reopen(recordedEnvironment(row.spec).spec);
+  } catch (thrown) {
+    if (thrown instanceof OrreryError && thrown.code === 'not_found') return null;
+    throw thrown;
+  }
 };
 
 const resultOf = async (context: AttemptContext, reached: Reached, collected: Collected): Promise<TaskResult> => ({
@@ -102,6 +115,7 @@ const recordVerdict = async (
   await store.transaction(async (tx) => {
     await dequeue(tx.db, task.id, end.claim);
     await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
+    await interruptStages(tx.db, { attemptId: attempt.id, nowMs });
     await updateTask(tx.db, task.id, {
       state: verdict satisfies TaskState,
       verdict,
