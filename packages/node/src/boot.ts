@@ -18,6 +18,7 @@ import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
 import { tokenHandlers } from './token/index.ts';
 import { usageHandlers } from './usage/index.ts';
 import { salvageHandlers } from './workspace/index.ts';
+import { toOrreryError } from '@orrery/protocol/errors';
 import { version } from '@orrery/protocol/version';
 
 /** A running node. */
@@ -47,7 +48,13 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const streams = createStreams({ store, log, resolveTask: async (id) => (await tasks.find(id)).id });
   const app = createApi({ handlers, tokens, streams, clock, log });
   const { host, port } = config.current().listen;
-  return serveApi({ app, streams, host, port, insecureBind: options.insecureBind });
+  const listen = (at: number): Promise<ApiServer> =>
+    serveApi({ app, streams, host, port: at, insecureBind: options.insecureBind });
+  // Nobody asked for the usual port: when another program has it, any other will do, since clients read the descriptor.
+  const asked = config.explain('listen.port').origin !== 'default';
+  return listen(port).catch((thrown: unknown) =>
+    !asked && toOrreryError(thrown).code === 'conflict' ? listen(0) : Promise.reject(thrown),
+  );
 };
 
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */

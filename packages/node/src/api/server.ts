@@ -63,7 +63,7 @@ const listenError = (thrown: NodeJS.ErrnoException, { host, port }: { host: stri
   if (thrown.code === 'EADDRINUSE') {
     return new OrreryError('conflict', `Port ${port} of ${host} is taken by another program.`, {
       rule: 'A node listens on one port of its own.',
-      fix: 'Choose another (0 takes any that is free): orrery up --port 0',
+      fix: 'Choose another (0 takes any that is free): orrery up --listen 127.0.0.1:0',
       cause: thrown,
     });
   }

@@ -66,7 +66,12 @@ export const nodeSchema = z.strictObject({
         .max(255)
         .default('127.0.0.1')
         .describe('Address of the API; others than loopback need --insecure-bind'),
-      port: z.int().min(0).max(65_535).default(4747).describe('Port of the API; 0: any that is free'),
+      port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .default(4747)
+        .describe('Port of the API; 0: any that is free. When nobody set it and 4747 is taken, any that is free'),
     })
     .prefault({}),
   data: z.string().min(1).max(4_096).nullable().default(null).describe('Data directory; null: below XDG_DATA_HOME'),
