@@ -1,6 +1,3 @@
-export { createWorkspace, type Workspace, type WorkspaceParts } from './service.ts';
-export { salvageHandlers, type SalvageParts } from './routes.ts';
-export { mirrorPath, taskBranch, type Checkout, type Collected, type Reclaimed, type Saved } from './model.ts';
-export type { Claim } from './slot.ts';
-export type { Recovered } from './recover.ts';
-export type { ReclaimedSalvage } from './retention.ts';
+export { createWorkspace, type Workspace } from './service.ts';
+export { salvageHandlers } from './routes.ts';
+export { mirrorPath, type Checkout } from './model.ts';
