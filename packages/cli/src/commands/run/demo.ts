@@ -32,9 +32,9 @@ export const demo: Command = async (context) => {
   const { input, world } = context;
   const connection = await context.connectOrStart();
   await checkBackend(context, connection);
-  await installHarness(context, connection);
   const made = await makeRepository(context);
   context.note(`  A small repository with a failing test: ${made.source}`);
+  await installHarness(context, connection, made.task.harness ?? null);
   const project = await connection.client.call('projectAdd', {
     body: { source: made.source },
     idempotencyKey: newRequestId(world),
@@ -49,7 +49,8 @@ export const demo: Command = async (context) => {
     origin: { kind: 'demo', by: world.env['USER'] ?? world.env['LOGNAME'] ?? 'unknown' },
   };
   const task = await sendTask(context, connection, request);
-  context.note(`  task ${task.id}: ${task.harness}${task.model === null ? '' : ` (${task.model})`} on ${task.backend}`);
+  context.note(`  task ${task.id}: ${task.harness} on ${task.backend}`);
+  context.note('  The model is the bundled scripted one: it plays a part written beforehand. All else is real.');
   return watchRun(context, connection, { task, wishes: { apply: false, debug: false, patch: true, hints: afterwards(made) } });
 };
 
@@ -80,9 +81,13 @@ const checkBackend = async ({ input, note }: CommandContext, { client }: Connect
 };
 
 /** Installs the agent program when it is not there yet, and says so: it is a download. */
-const installHarness = async ({ input, note, world }: CommandContext, { client, operations }: Connection): Promise<void> => {
+const installHarness = async (
+  { input, note, world }: CommandContext,
+  { client, operations }: Connection,
+  usual: string | null,
+): Promise<void> => {
   const { items } = await client.call('harnessList');
-  const named = input.text('harness') ?? items.find(({ isDefault }) => isDefault)?.id ?? '';
+  const named = input.text('harness') ?? usual ?? items.find(({ isDefault }) => isDefault)?.id ?? '';
   const harness = pick(items, named, { of: ({ id }) => [id], noun: 'harness', fix: 'orrery harness list' });
   if (harness.program === null || harness.installedVersion !== null || !operations.has('harnessInstall')) return;
   note(

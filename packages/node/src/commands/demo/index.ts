@@ -43,8 +43,8 @@ export const makeDemo = async (folder: string, tag: string, git: Git): Promise<D
       maxRetries: 3,
     },
     realModel: [
+      'orrery harness install claude      # or codex, pi',
       'orrery secret set anthropic        # paste the key; it stays with the node',
-      'orrery config path                 # add: providers: {anthropic: {apiKey: "secret:anthropic"}}',
     ],
   };
 };
