@@ -57,8 +57,10 @@ describe('the link check', () => {
       '[k](../k.c) `run_go`, `main`',
     ].join('\n');
     const code =
-      "export const one = () => called({\n});\ncalled();\n// typed, gone\ntype typed = 1;\nexport async function* two() {}\nconst x = {\n  inner: 1,\n};\n";
-    expect(found({ 'docs/walk.md': walk, 'a.ts': code, 'k.c': 'static int run_go(struct keeper *k) {\n  main(k);\n}\n' })).toEqual([
+      'export const one = () => called({\n});\ncalled();\n// typed, gone\ntype typed = 1;\nexport async function* two() {}\nconst x = {\n  inner: 1,\n};\n';
+    expect(
+      found({ 'docs/walk.md': walk, 'a.ts': code, 'k.c': 'static int run_go(struct keeper *k) {\n  main(k);\n}\n' }),
+    ).toEqual([
       'docs/walk.md:2 ../a.ts declares no called, gone',
       'docs/walk.md:3 ../a.ts is linked without the name of what is to be found there',
       'docs/walk.md:4 ../k.c declares no main',

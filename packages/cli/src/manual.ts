@@ -77,7 +77,10 @@ export const manualMarkdown = (table: readonly CommandSpec[]): string => {
   ].join('\n\n');
 };
 
+/** Outside backticks `<name>` would be taken for a tag. */
+const asText = (text: string): string => text.replaceAll('<', '&lt;');
+
 const markdownTable = (head: readonly [string, string], rows: readonly (readonly [string, string])[]): string =>
   rows.length === 0
     ? ''
-    : [`| ${head.join(' | ')} |`, '|---|---|', ...rows.map(([left, right]) => `| \`${left}\` | ${right} |`)].join('\n');
+    : [`| ${head.join(' | ')} |`, '|---|---|', ...rows.map(([left, right]) => `| \`${left}\` | ${asText(right)} |`)].join('\n');
