@@ -6,14 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start, type ScriptedModel } from '@orrery/scripted-model';
 import { listAudit, type AuditRecord } from '../src/audit/index.ts';
-import {
-  createBroker,
-  createProviders,
-  type Broker,
-  type BrokerParts,
-  type LimitReport,
-  type ProviderSettings,
-} from '../src/broker/index.ts';
+import { createBroker, type Broker, type BrokerParts } from '../src/broker/broker.ts';
+import type { LimitReport } from '../src/broker/model.ts';
+import { createProviders, type ProviderSettings } from '../src/broker/providers.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { createIds } from '../src/kernel/ids.ts';
 import { createLog } from '../src/kernel/log.ts';
@@ -191,3 +186,24 @@ export const grants = (environmentId: string, more: object = {}) => ({
   egress: [] as readonly string[],
   ...more,
 });
+
+/** A run token of an environment. */
+export const minted = async (place: BrokerPlace, environmentId = 'env_1', more: object = {}) =>
+  (await place.broker.tokens.mint(grants(environmentId, more))).run;
+
+/** The recorded calls, once those of the environment are durable. */
+export const rows = async (place: BrokerPlace, environmentId = 'env_1') => {
+  await place.broker.settled(environmentId);
+  const all = await place.store.read.selectFrom('model_call').selectAll().execute();
+  return all.map(
+    ({ provider, model, status, input_tokens: input, output_tokens: output, cached_tokens: cached, cost_usd: cost }) => ({
+      provider,
+      model,
+      status,
+      input,
+      output,
+      cached,
+      cost,
+    }),
+  );
+};

@@ -48,7 +48,7 @@ export type BrokerParts = {
 export type Broker = {
   readonly socketPath: string;
   readonly tokens: {
-    /** Two fresh tokens for an environment; earlier ones of it end. */
+    /** Two fresh tokens for an environment; earlier ones of it end. @throws OrreryError config_invalid for an egress rule that is none */
     mint(asked: MintRequest): Promise<{ readonly run: string; readonly egress: string }>;
     /** Ends the tokens, calls and connections of an environment; resolves when its calls are recorded. Repeatable. */
     end(environmentId: string): Promise<void>;

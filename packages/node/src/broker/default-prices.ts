@@ -1,9 +1,6 @@
-// Prices as their providers listed them on the date below. A user's own file stands above this one.
+// Prices as the providers listed them on 20 November 2026. A user's own file stands above this one.
 
 import type { Price, Rates } from './model.ts';
-
-/** When this table was taken. */
-export const DEFAULT_PRICES_DATE = '2026-11-20';
 
 /** US dollars for a million tokens: input, output, input read from the provider's cache, input written to it. */
 type Row = readonly [number, number, number, number];

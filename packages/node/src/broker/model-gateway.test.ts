@@ -1,7 +1,16 @@
-import { createServer } from 'node:net';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask, callOn, grants, openBrokerPlace, REAL_KEY, type BrokerPlace, type PlaceOptions } from '../../test/broker-place.ts';
+import {
+  ask,
+  callOn,
+  grants,
+  minted,
+  openBrokerPlace,
+  REAL_KEY,
+  rows,
+  type BrokerPlace,
+  type PlaceOptions,
+} from '../../test/broker-place.ts';
 import { MODEL_CALLS_PER_ENVIRONMENT, MODEL_REQUEST_BYTES } from './limits.ts';
 
 const opened: BrokerPlace[] = [];
@@ -13,25 +22,6 @@ const open = async (options: PlaceOptions = {}): Promise<BrokerPlace> => {
 afterEach(async () => {
   for (const place of opened.splice(0)) await place.close();
 });
-
-const minted = async (place: BrokerPlace, environmentId = 'env_1', more: object = {}) =>
-  (await place.broker.tokens.mint(grants(environmentId, more))).run;
-
-const rows = async (place: BrokerPlace, environmentId = 'env_1') => {
-  await place.broker.settled(environmentId);
-  const all = await place.store.read.selectFrom('model_call').selectAll().execute();
-  return all.map(
-    ({ provider, model, status, input_tokens: input, output_tokens: output, cached_tokens: cached, cost_usd: cost }) => ({
-      provider,
-      model,
-      status,
-      input,
-      output,
-      cached,
-      cost,
-    }),
-  );
-};
 
 describe('the model gateway', () => {
   it.each(['anthropic', 'responses', 'chat', 'gemini'] as const)('passes the wire %s and counts it, streamed', async (wire) => {
@@ -187,61 +177,6 @@ describe('the model gateway', () => {
     await place.restart();
     expect(await ask(place.broker.socketPath, callOn.anthropic(token))).toMatchObject({ status: 402 });
   });
-
-  it.each([
-    ['rate_limit', 'rate_limit'],
-    ['overloaded', 'overloaded'],
-    ['auth', 'auth'],
-    ['usage_limit', 'usage_limit'],
-    ['credit', 'billing'],
-    ['quota', 'billing'],
-    ['too_long', 'context'],
-  ] as const)('knows a provider’s %s on each wire', async (error, failure) => {
-    const place = await open({ script: [{ error, times: 'forever', on: 'any' }] });
-    const token = await minted(place);
-    for (const wire of ['anthropic', 'responses', 'chat'] as const) {
-      const { status } = await ask(place.broker.socketPath, callOn[wire](token));
-      expect(status).toBeGreaterThanOrEqual(400);
-      expect(place.broker.lastFailure('env_1', 0)).toMatchObject({
-        failure,
-        resetsAt: failure === 'usage_limit' ? expect.stringMatching(/^20/) : null,
-      });
-    }
-    expect((await rows(place)).every(({ cost }) => cost === 0)).toBe(true);
-  });
-
-  it.each(['anthropic', 'responses', 'chat'] as const)(
-    'tells a cut, a clean cut, a dropped call, garbage and silence apart on %s',
-    async (wire) => {
-      const text = 'half of this is lost';
-      const place = await open({
-        script: [
-          { text, cut: 0.5 },
-          { text, cut: 0.5, clean: true },
-          { drop: true },
-          { garbage: true },
-          { text, hang_after: 3 },
-          { text },
-        ],
-        providerQuietMs: 150,
-      });
-      const token = await minted(place);
-      const expected = [
-        [200, true, 'network'],
-        [200, false, 'network'],
-        [502, false, 'network'],
-        [200, false, 'protocol'],
-        [200, true, 'timeout'],
-        [200, false, null],
-      ];
-      for (const [n, fate] of expected.entries()) {
-        const { status, cut } = await ask(place.broker.socketPath, callOn[wire](token));
-        // The program may see a cut a moment before the call is recorded.
-        await expect.poll(() => rows(place)).toHaveLength(n + 1);
-        expect([status, cut, place.broker.lastFailure('env_1', 0)?.failure ?? null]).toEqual(fate);
-      }
-    },
-  );
 
   it('reads a subscription’s windows from the headers', async () => {
     const place = await open({ script: [{ error: 'usage_limit' }] });

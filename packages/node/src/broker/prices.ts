@@ -22,7 +22,7 @@ const rates = z.strictObject({
 });
 
 /** The user's `prices.yaml`: a list; later entries and the user's own win over earlier and built-in ones. */
-export const pricesFile = z.array(
+const pricesFile = z.array(
   rates.extend({
     provider: z.string().min(1).max(100),
     model: z.string().min(1).max(200),
@@ -30,7 +30,6 @@ export const pricesFile = z.array(
     long: rates.extend({ aboveInputTokens: z.int().min(1) }).optional(),
   }),
 );
-export type PricesFile = z.input<typeof pricesFile>;
 
 const ratesOf = (given: z.output<typeof rates>): Rates => ({
   input: given.input,

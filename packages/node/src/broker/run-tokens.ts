@@ -7,6 +7,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store, Tx } from '../store/store.ts';
+import { parseEgressRule } from './egress-rules.ts';
 import { createRemembered } from './remembered.ts';
 import type { Grants, TokenIdentity, TokenKind } from './model.ts';
 
@@ -29,7 +30,7 @@ export type FoundToken =
 export type MintRequest = { readonly environmentId: string; readonly taskId: string } & Grants;
 
 export type RunTokens = {
-  /** Two fresh tokens of an environment; earlier ones of it end in the same transaction. */
+  /** Two fresh tokens of an environment; earlier ones of it end in the same transaction. @throws OrreryError config_invalid for an egress rule that is none */
   mint(asked: MintRequest): Promise<{ readonly run: string; readonly egress: string }>;
   /** Ends all tokens of an environment. Repeatable. */
   end(environmentId: string): Promise<void>;
@@ -64,6 +65,8 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
 
   return {
     async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null }) {
+      // A rule nobody can read is refused here, where somebody hears it.
+      egress.forEach(parseEgressRule);
       const grants = JSON.stringify({ models, budgetUsd, egress, upstream });
       const make = (kind: TokenKind): string => PREFIX[kind] + Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
       const tokens = { run: make('run'), egress: make('egress') };

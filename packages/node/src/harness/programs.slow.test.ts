@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { ConversationBody } from '@orrery/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { grants, openBrokerPlace, REAL_KEY, type BrokerPlace, type PlaceOptions } from '../../test/broker-place.ts';
-import type { Harness, InstalledProgram, ProgramEnd, TurnContext, TurnOutcome } from './harness.ts';
+import type { Harness, InstalledProgram, ProgramEnd, TurnContext, TurnLaunch, TurnOutcome } from './harness.ts';
 import { createHarnessRegistry } from './registry.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
@@ -101,6 +101,17 @@ const openStage = async (harness: Harness, program: InstalledProgram, options: P
   return { place, turn, work: folder('work') };
 };
 
+/** Writes the program's files and starts it as the launch says, with nothing of this process's environment. */
+const startProgram = async (launch: TurnLaunch, { home, workdir, scratchpad }: TurnContext) => {
+  for (const [path, content] of Object.entries(launch.homeFiles)) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), content, { mode: 0o600 });
+  }
+  const own = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, TMPDIR: scratchpad, LANG: 'C.UTF-8', TERM: 'dumb' };
+  const env = { ...own, ...launch.env };
+  return spawn(launch.command, launch.args, { cwd: workdir, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+};
+
 const runTurn = async ({
   harness,
   context,
@@ -112,37 +123,20 @@ const runTurn = async ({
   ask: TurnAsk;
   place: BrokerPlace;
 }): Promise<Turn> => {
-  const launch = harness.launch(context);
-  for (const [path, content] of Object.entries(launch.homeFiles)) {
-    await mkdir(dirname(join(context.home, path)), { recursive: true });
-    await writeFile(join(context.home, path), content, { mode: 0o600 });
-  }
   const startedAt = Date.now();
-  const env = {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    HOME: context.home,
-    TMPDIR: context.scratchpad,
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    ...launch.env,
-  };
-  const child = spawn(launch.command, launch.args, {
-    cwd: context.workdir,
-    env,
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const launch = harness.launch(context);
+  const child = await startProgram(launch, context);
   children.add(child);
   const translator = harness.translator({ offset: 0, state: {} });
   const events: ConversationBody[] = [];
   let facts = { conversation: null as string | null, accepted: false };
   let stderr = '';
+  child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   child.stdout.on('data', (bytes: Buffer) => {
     const taken = translator.push(bytes);
     events.push(...taken.events);
     facts = taken;
   });
-  child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   child.stdin.end(launch.input);
   const stop = ask.stopAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGTERM'), ask.stopAfterMs);
   const end = await new Promise<{ exitCode: number | null; signal: string | null }>((done) =>
@@ -186,7 +180,8 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
       `SKIPPED: the program of ${id} is not below ${programs} (orrery harness install ${id}, or ORRERY_TEST_PROGRAMS)`,
     );
 
-  describe.skipIf(program === null)(`${id} through the broker`, () => {
+  // Seconds on an idle machine; the bound is for a busy one.
+  describe.skipIf(program === null)(`${id} through the broker`, { timeout: 180_000 }, () => {
     const stage = (options: PlaceOptions & { grants?: object }) => openStage(harness, program!, options);
     /** Anthropic counts cached input beside the rest, OpenAI inside it. */
     const input = (uncached: number, cached: number): number => (id === 'codex' ? uncached : uncached + cached);
