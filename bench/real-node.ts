@@ -21,6 +21,9 @@ export type RealNode = {
 
 const main = join(import.meta.dirname, '..', 'packages', 'node', 'src', 'main.ts');
 
+/** How long a node may take to stop by itself. */
+const PATIENCE_MS = 5_000;
+
 type NodePlace = { readonly directory: string; readonly config?: object; readonly nodeOptions?: readonly string[] };
 
 /** Starts a node with its data below `directory`; an earlier one's data there is taken up again. */
@@ -43,11 +46,10 @@ export const startNode = async ({ directory, config = {}, nodeOptions = [] }: No
   const readyMs = performance.now() - from;
   const token = readFileSync(join(data, 'owner.token'), 'utf8').trim();
   const client = createClient({ url, token });
-  const end = async (signals: readonly NodeJS.Signals[]): Promise<void> => {
+  const exit = once(child, 'exit');
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
     client.close();
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    for (const signal of signals) child.kill(signal);
+    child.kill(signal);
     await exit;
   };
   return {
@@ -56,11 +58,12 @@ export const startNode = async ({ directory, config = {}, nodeOptions = [] }: No
     readyMs,
     database: join(data, 'orrery.db'),
     stop: async () => {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      await end(['SIGTERM']);
+      // The second one ends it although tasks run: after a failure some may.
+      const again = setTimeout(() => child.kill('SIGTERM'), PATIENCE_MS);
+      await end('SIGTERM');
+      clearTimeout(again);
     },
-    kill: () => end(['SIGKILL']),
+    kill: () => end('SIGKILL'),
   };
 };
 
