@@ -38,7 +38,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const { tasks, loop, state } = given;
   const handlers = {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
-    ...projectHandlers(projects),
+    ...warmly(parts, projectHandlers(projects)),
     ...taskHandlers({ store, tasks, results, clock }),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers({ store, git, dataDirectory: paths.data }),
@@ -56,6 +56,19 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     !asked && toOrreryError(thrown).code === 'conflict' ? listen(0) : Promise.reject(thrown),
   );
 };
+
+/** A project that was added gets its first checkout made ready, so that its first task need not wait for one. */
+const warmly = ({ workspace, log }: Parts, handlers: ReturnType<typeof projectHandlers>): ReturnType<typeof projectHandlers> => ({
+  ...handlers,
+  projectAdd: async (call) => {
+    const project = await handlers.projectAdd(call);
+    if (project.headSha !== null)
+      workspace
+        .warm(project.id, project.headSha)
+        .catch((thrown: unknown) => log.warn('workspace.warm.failed', errorFields(thrown)));
+    return project;
+  },
+});
 
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
 export const bootNode = async (options: BootOptions): Promise<RunningNode> => {

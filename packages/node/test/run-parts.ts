@@ -141,6 +141,7 @@ export const runParts = async ({
     ids,
     log: silent,
     projects: {
+      uncommitted: () => whileAlive(life, async () => 0),
       refresh: () => whileAlive<void>(life, async () => undefined),
       resolveBase: () => whileAlive(life, async () => ({ sha: 'a'.repeat(40), name: 'main' })),
       readHooks: () => whileAlive(life, async () => ({ hooks, projectFile: null })),

@@ -17,6 +17,7 @@ import { isScripted, scriptedProvider, type Scripted } from './scripted.ts';
 // The run ring's doors, opened onto the slices that are really there.
 
 export const projectDoor = (projects: Projects): ProjectDoor => ({
+  uncommitted: async (projectId) => (await projects.uncommitted(projectId)).length,
   refresh: async (projectId) => void (await projects.refresh(projectId)),
   resolveBase: async (projectId, base) => ({ sha: await projects.resolveBase(projectId, base), name: base ?? 'HEAD' }),
   readHooks: async (projectId, sha) => {
