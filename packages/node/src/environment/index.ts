@@ -1,4 +1,5 @@
 export {
+  endLostRuns,
   findEnvironment,
   findRun,
   insertEnvironment,

@@ -44,3 +44,16 @@ export const insertRun = async (db: Kysely<Tables>, row: Insertable<RunTable>): 
 export const updateRun = async (db: Kysely<Tables>, id: string, change: Updateable<RunTable>): Promise<void> => {
   await db.updateTable('run').set(change).where('id', '=', id).execute();
 };
+
+/** Records as over, with the attempt, its runs whose end was never learnt: the keeper was lost, or nobody lived to read it. */
+export const endLostRuns = async (
+  db: Kysely<Tables>,
+  { attemptId, nowMs }: { readonly attemptId: string; readonly nowMs: number },
+): Promise<void> => {
+  await db
+    .updateTable('run')
+    .set({ state: 'lost', ended_at: nowMs })
+    .where('attempt_id', '=', attemptId)
+    .where('ended_at', 'is', null)
+    .execute();
+};

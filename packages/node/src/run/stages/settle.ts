@@ -1,6 +1,6 @@
 import { OrreryError, type StageName, type TaskResult, type TaskState } from '@orrery/protocol';
 import type { Environment } from '../../exec/backend.ts';
-import { findEnvironment, updateEnvironment } from '../../environment/index.ts';
+import { endLostRuns, findEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
 import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
@@ -116,6 +116,7 @@ const recordVerdict = async (
     await dequeue(tx.db, task.id, end.claim);
     await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
     await interruptStages(tx.db, { attemptId: attempt.id, nowMs });
+    await endLostRuns(tx.db, { attemptId: attempt.id, nowMs });
     await updateTask(tx.db, task.id, {
       state: verdict satisfies TaskState,
       verdict,
