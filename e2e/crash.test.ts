@@ -201,7 +201,7 @@ describe('processes of a task', () => {
       const retried = await place.cli(['task', 'retry', id, '--json']);
       expect([retried.code, retried.envelope().ok]).toEqual([0, true]);
       const second = await taskEnd(client, id);
-      expect([second.verdict, second.attempts]).toEqual(['accepted', 2]);
+      expect([second.verdict, second.attempts, second.reason]).toEqual(['accepted', 2, null]);
       expect(await settledLeftovers(place, life.pid)).toEqual(nothing);
     },
   );
