@@ -16,15 +16,30 @@ import { isScripted, scriptedProvider, type Scripted } from './scripted.ts';
 
 // The run ring's doors, opened onto the slices that are really there.
 
-export const projectDoor = (projects: Projects): ProjectDoor => ({
-  uncommitted: async (projectId) => (await projects.uncommitted(projectId)).length,
-  refresh: async (projectId) => void (await projects.refresh(projectId)),
-  resolveBase: async (projectId, base) => ({ sha: await projects.resolveBase(projectId, base), name: base ?? 'HEAD' }),
-  readHooks: async (projectId, sha) => {
-    const { hooks, settings } = await projects.readHooks(projectId, sha);
-    return { hooks: new Map<HookName, Uint8Array>(hooks.map(({ name, contents }) => [name, contents])), projectFile: settings };
-  },
-});
+/** Commits whose hooks are kept in memory: a commit never changes, and an attempt asks more than once. */
+const KEPT_HOOKS = 64;
+
+export const projectDoor = (projects: Projects): ProjectDoor => {
+  const kept = new Map<string, Awaited<ReturnType<ProjectDoor['readHooks']>>>();
+  return {
+    uncommitted: async (projectId) => (await projects.uncommitted(projectId)).length,
+    refresh: async (projectId) => void (await projects.refresh(projectId)),
+    resolveBase: async (projectId, base) => ({ sha: await projects.resolveBase(projectId, base), name: base ?? 'HEAD' }),
+    readHooks: async (projectId, sha) => {
+      const key = `${projectId} ${sha}`;
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const { hooks, settings } = await projects.readHooks(projectId, sha);
+      const read = {
+        hooks: new Map<HookName, Uint8Array>(hooks.map(({ name, contents }) => [name, contents])),
+        projectFile: settings,
+      };
+      kept.set(key, read);
+      for (const oldest of kept.keys()) if (kept.size > KEPT_HOOKS) kept.delete(oldest);
+      return read;
+    },
+  };
+};
 
 const placeOf = (checkout: Checkout): WorkPlace => ({
   checkoutId: checkout.id,
