@@ -9,18 +9,33 @@ import { makeRepository } from './support/repository.ts';
 
 /** A slow tool in the first turn, a slow answer in the second: there is something going on wherever the node dies. */
 const steps = [
-  { text: 'First I do some work.', shell: 'echo once >> work.txt; i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo step $i; sleep 0.1; done' },
+  {
+    text: 'First I do some work.',
+    shell: 'echo once >> work.txt; i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo step $i; sleep 0.1; done',
+  },
   { text: 'That was all.' },
   { text: 'I see. I write the answer.', write: { path: 'answer.txt', content: 'right\n', fresh: true } },
   { text: 'It is written now.' },
 ];
 
 const points: Readonly<Record<'pi' | 'claude', readonly string[]>> = {
-  pi: ['run-launched:drive', 'run-going:drive', 'input-written:drive', 'output-committed:drive:2', 'run-ended:drive', 'input-written:drive:2', 'collected'],
+  pi: [
+    'run-launched:drive',
+    'run-going:drive',
+    'input-written:drive',
+    'output-committed:drive:2',
+    'run-ended:drive',
+    'input-written:drive:2',
+    'collected',
+  ],
   claude: ['run-going:drive', 'input-written:drive', 'output-committed:drive:2', 'run-ended:drive', 'input-written:drive:2'],
 };
 
-const conduct = async (name: AgentName, killAt: readonly string[], context: TestContext): Promise<{ outcome: Outcome; model: ScriptedModel }> => {
+const conduct = async (
+  name: AgentName,
+  killAt: readonly string[],
+  context: TestContext,
+): Promise<{ outcome: Outcome; model: ScriptedModel }> => {
   const model = await start({ script: scriptsOf({ crash: steps }) });
   context.onTestFinished(() => model.close());
   const place = placeOfTest(configFor(model), context);
@@ -47,7 +62,9 @@ const summary = ({ outcome, model }: { outcome: Outcome; model: ScriptedModel })
   gapless: outcome.gapless,
   prompts: outcome.prompts.length,
   left: outcome.left,
-  said: ['First I do some work.', 'That was all.', 'It is written now.'].map((text) => outcome.turns.join('').split(text).length - 1),
+  said: ['First I do some work.', 'That was all.', 'It is written now.'].map(
+    (text) => outcome.turns.join('').split(text).length - 1,
+  ),
   promptCounts: model.promptCounts(),
 });
 
@@ -57,9 +74,15 @@ const expected = {
   reason: null,
   attempts: 1,
   files: { 'work.txt': 'once', 'answer.txt': 'right' },
-  stages: ['prepare/1 passed null', 'open/1 passed null', 'drive/1 passed 0', 'validate/1 failed 3', 'drive/2 passed 0', 'validate/2 passed 0', 'settle/1 passed null'].flatMap(
-    (stage) => [`1/${stage.split(' ')[0]} started`, `1/${stage}`],
-  ),
+  stages: [
+    'prepare/1 passed null',
+    'open/1 passed null',
+    'drive/1 passed 0',
+    'validate/1 failed 3',
+    'drive/2 passed 0',
+    'validate/2 passed 0',
+    'settle/1 passed null',
+  ].flatMap((stage) => [`1/${stage.split(' ')[0]} started`, `1/${stage}`]),
   gapless: true,
   prompts: 2,
   left: nothing,

@@ -6,7 +6,16 @@ import type { Task } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { commitAll } from '@orrery/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { agentNames, callsWith, configFor, isThere, modelOfSuite, PROVIDER_KEY, scriptsOf, type AgentName } from './support/agents.ts';
+import {
+  agentNames,
+  callsWith,
+  configFor,
+  isThere,
+  modelOfSuite,
+  PROVIDER_KEY,
+  scriptsOf,
+  type AgentName,
+} from './support/agents.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
@@ -58,7 +67,11 @@ const failures: readonly (readonly [name: string, verdict: Task['verdict'], caus
 
 for (const name of agentNames) {
   describe.skipIf(!isThere(name))(name, SLOW, () => {
-    const canaries = { variable: `canary-variable-${name}-5e1f`, stored: `canary-stored-${name}-77ab`, file: `canary-file-${name}-91cd` };
+    const canaries = {
+      variable: `canary-variable-${name}-5e1f`,
+      stored: `canary-stored-${name}-77ab`,
+      file: `canary-file-${name}-91cd`,
+    };
     const place = placeOfSuite();
     let model: ScriptedModel;
     let life: Life;
@@ -89,33 +102,46 @@ for (const name of agentNames) {
         const task = await taskEnd(client, id, END_MS);
         const events = await eventsOf(client, id);
         expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, 1]);
-        expect([bodiesOf(events, 'tool.call').length, bodiesOf(events, 'tool.result').map(({ failed }) => failed)]).toEqual([1, [false]]);
+        expect([bodiesOf(events, 'tool.call').length, bodiesOf(events, 'tool.result').map(({ failed }) => failed)]).toEqual([
+          1,
+          [false],
+        ]);
         expect(textOf(events)).toContain('It is written.');
         expect(task.result?.usage).toMatchObject({ calls: expect.any(Number), costUsd: expect.any(Number) });
-        expect([task.result!.usage.calls >= 2, task.result!.usage.costUsd! > 0, task.result!.usage.outputTokens >= 150]).toEqual([true, true, true]);
+        expect([task.result!.usage.calls >= 2, task.result!.usage.costUsd! > 0, task.result!.usage.outputTokens >= 150]).toEqual([
+          true,
+          true,
+          true,
+        ]);
         const { items } = await client.call('usageShow', { query: { task: id } });
         expect(items.reduce((sum, item) => sum + (item.costUsd ?? Number.NaN), 0)).toBeCloseTo(task.result!.usage.costUsd!, 8);
       });
 
       it('is sent back when the check fails, in the same conversation, and each prompt is sent once', async () => {
-        const id = await send('back', { project: await project('back', 'grep -q right answer.txt || { echo "MARKER-why"; exit 1; }') });
+        const id = await send('back', {
+          project: await project('back', 'grep -q right answer.txt || { echo "MARKER-why"; exit 1; }'),
+        });
         const task = await taskEnd(client, id, END_MS);
         expect([task.verdict, task.reason, task.attempts]).toEqual(['accepted', null, 1]);
         expect(model.promptCounts()).toMatchObject({ 'MARKER-back': 1, 'MARKER-why': 1 });
         const calls = callsWith(model, '[back]');
         const last = calls.at(-1)!;
-        expect([calls.length, last.body.includes('MARKER-back'), last.body.includes('MARKER-why'), last.call!.roles.filter((role) => role === 'user').length >= 2]).toEqual([
-          4,
-          true,
-          true,
-          true,
-        ]);
+        expect([
+          calls.length,
+          last.body.includes('MARKER-back'),
+          last.body.includes('MARKER-why'),
+          last.call!.roles.filter((role) => role === 'user').length >= 2,
+        ]).toEqual([4, true, true, true]);
         expect(bodiesOf(await eventsOf(client, id), 'user')).toHaveLength(2);
       });
 
       it('is cancelled in the middle of a tool, with its whole tree', async () => {
         const id = await send('cancel');
-        await waitFor('the tool', () => (processesOf(tags[name]).filter(({ command }) => command.startsWith('sleep')).length >= 2 ? true : null), END_MS);
+        await waitFor(
+          'the tool',
+          () => (processesOf(tags[name]).filter(({ command }) => command.startsWith('sleep')).length >= 2 ? true : null),
+          END_MS,
+        );
         await client.call('taskCancel', { params: { id }, body: {} });
         const task = await taskEnd(client, id, END_MS);
         expect([task.verdict, task.cause]).toEqual(['cancelled', null]);
@@ -126,7 +152,12 @@ for (const name of agentNames) {
         const id = await send('long');
         const task = await taskEnd(client, id, END_MS);
         const texts = bodiesOf(await eventsOf(client, id), 'text').map(({ text }) => text.length);
-        expect([task.verdict, task.reason, Math.max(...texts) > 60_000, Math.max(...texts) < 80_000]).toEqual(['accepted', null, true, true]);
+        expect([task.verdict, task.reason, Math.max(...texts) > 60_000, Math.max(...texts) < 80_000]).toEqual([
+          'accepted',
+          null,
+          true,
+          true,
+        ]);
       });
 
       it.for(failures)('a model that answers with %s: %s, cause %s', async ([kind, verdict, cause, reason]) => {
@@ -149,7 +180,7 @@ for pid in 1 $PPID ${life.pid}; do tr '\\0' '\\n' < /proc/$pid/environ; ls -l /p
 cat /proc/*/environ | tr '\\0' '\\n' | grep -i canary
 ls ${place.folder} ${place.data} ${place.config}; find / -xdev -name canary 2>/dev/null; true`;
         writeFileSync(join(repository, 'look.sh'), look);
-          commitAll(repository, 'look');
+        commitAll(repository, 'look');
         const task = await taskEnd(client, await send('look', { project: repository }), END_MS);
         expect([task.verdict, task.reason]).toEqual(['accepted', null]);
         const owner = readFileSync(join(place.data, 'owner.token'), 'utf8').trim();
@@ -170,10 +201,16 @@ ls ${place.folder} ${place.data} ${place.config}; find / -xdev -name canary 2>/d
           'API answers': JSON.stringify(answers),
           'what the model was told': JSON.stringify(model.log().map(({ body }) => body)),
           'standard error': life.stderr(),
-          ...Object.fromEntries(filesBelow(place.data).filter((file) => !/\/(canary|owner\.token)$/.test(file)).map((file) => [file, readFileSync(file, 'latin1')])),
+          ...Object.fromEntries(
+            filesBelow(place.data)
+              .filter((file) => !/\/(canary|owner\.token)$/.test(file))
+              .map((file) => [file, readFileSync(file, 'latin1')]),
+          ),
         };
         expect(callsWith(model, '[look]').some(({ body }) => body.includes('uid='))).toBe(true);
-        const found = Object.entries(places).flatMap(([where, text]) => secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${where}`));
+        const found = Object.entries(places).flatMap(([where, text]) =>
+          secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${where}`),
+        );
         expect(found).toEqual([]);
       });
     });

@@ -44,7 +44,8 @@ const send = async (script: string, more: Partial<TaskCreate> = {}): Promise<str
   (await client.call('taskAdd', { body: { prompt: 'a prompt', harness: 'command', command: sh(script), ...more } })).id;
 
 /** Sends it and waits for its end. */
-const conduct = async (script: string, more: Partial<TaskCreate> = {}): Promise<Task> => taskEnd(client, await send(script, more));
+const conduct = async (script: string, more: Partial<TaskCreate> = {}): Promise<Task> =>
+  taskEnd(client, await send(script, more));
 
 const project = async (name: string, hooks: Hooks = {}, settings?: string): Promise<string> => {
   const repository = makeRepository(place, name, hooks, settings);
@@ -69,35 +70,54 @@ describe.concurrent('a verdict', () => {
     const repository = makeRepository(place, 'accepted', { validation: 'test -f made.txt' });
     const answer = await run(repository, 'echo made > made.txt; mkdir -p deep/er; echo x > "deep/er/with space"');
     const { id } = (answer.envelope().result as { task: Task }).task;
-    expect({ code: answer.code, ok: answer.envelope().ok, action: answer.envelope().action, files: answer.envelope().result?.['files'] }).toEqual({
+    expect({
+      code: answer.code,
+      ok: answer.envelope().ok,
+      action: answer.envelope().action,
+      files: answer.envelope().result?.['files'],
+    }).toEqual({
       code: 0,
       ok: true,
       action: 'run',
-      files: ['deep/er/with space', 'made.txt'].map((path) => ({ path, oldPath: null, status: 'added', insertions: 1, deletions: 0 })),
+      files: ['deep/er/with space', 'made.txt'].map((path) => ({
+        path,
+        oldPath: null,
+        status: 'added',
+        insertions: 1,
+        deletions: 0,
+      })),
     });
     expect(existsSync(join(repository, 'made.txt'))).toBe(false);
     const diff = await place.cli(['task', 'diff', id]);
     expect([diff.code, diff.stdout]).toEqual([0, expect.stringContaining('+++ b/made.txt\n@@ -0,0 +1 @@\n+made\n')]);
     const applied = await place.cli(['task', 'apply', id, '--json']);
-    expect([applied.code, applied.envelope().ok, readFileSync(join(repository, 'made.txt'), 'utf8'), gitIn(repository, 'status', '--porcelain')]).toEqual([
-      0,
-      true,
-      'made\n',
-      '',
-    ]);
+    expect([
+      applied.code,
+      applied.envelope().ok,
+      readFileSync(join(repository, 'made.txt'), 'utf8'),
+      gitIn(repository, 'status', '--porcelain'),
+    ]).toEqual([0, true, 'made\n', '']);
   });
 
   it('rejected: exit 9, after every retry that was allowed', async () => {
     const repository = makeRepository(place, 'rejected', { validation: 'echo "never good enough"; exit 4' });
     const answer = await run(repository, 'echo "$ORRERY_ROUND" >> rounds.txt', '--max-retries', '2');
     const { error } = answer.envelope();
-    expect({ code: answer.code, ok: answer.envelope().ok, error: [error?.code, error?.exitCode] }).toEqual({ code: 9, ok: false, error: ['rejected', 9] });
+    expect({ code: answer.code, ok: answer.envelope().ok, error: [error?.code, error?.exitCode] }).toEqual({
+      code: 9,
+      ok: false,
+      error: ['rejected', 9],
+    });
     const { items } = await client.call('taskList', { query: { project: repository } });
     expect(items[0]).toMatchObject({
       verdict: 'rejected',
       cause: null,
       attempts: 1,
-      result: { validation: { passed: false, exitCode: 4, timedOut: false, output: 'never good enough\n' }, filesChanged: 1, insertions: 3 },
+      result: {
+        validation: { passed: false, exitCode: 4, timedOut: false, output: 'never good enough\n' },
+        filesChanged: 1,
+        insertions: 3,
+      },
     });
   });
 
@@ -106,7 +126,11 @@ describe.concurrent('a verdict', () => {
     const answer = await run(repository, 'echo x > x.txt');
     expect([answer.code, answer.envelope().error?.code]).toEqual([1, 'hook_failed']);
     const { items } = await client.call('taskList', { query: { project: repository } });
-    expect([items[0]?.verdict, items[0]?.cause, items[0]?.reason]).toEqual(['failed', `hook:${hook}`, expect.stringContaining('exit 7')]);
+    expect([items[0]?.verdict, items[0]?.cause, items[0]?.reason]).toEqual([
+      'failed',
+      `hook:${hook}`,
+      expect.stringContaining('exit 7'),
+    ]);
   });
 
   it('failed by the command itself: cause agent, its exit code in the reason', async () => {
@@ -122,8 +146,12 @@ describe.concurrent('a verdict', () => {
   });
 
   it('the retry prompt reaches the second turn with what the script said', async () => {
-    const repository = await project('retry-prompt', { validation: 'echo "MARKER-why of round $ORRERY_ROUND"; test -f second.txt' });
-    const task = await conduct('prompt=$(cat); echo "told: $prompt"; case $prompt in *MARKER-why*) touch second.txt;; esac', { project: repository });
+    const repository = await project('retry-prompt', {
+      validation: 'echo "MARKER-why of round $ORRERY_ROUND"; test -f second.txt',
+    });
+    const task = await conduct('prompt=$(cat); echo "told: $prompt"; case $prompt in *MARKER-why*) touch second.txt;; esac', {
+      project: repository,
+    });
     const events = await eventsOf(client, task.id);
     expect(task.verdict).toBe('accepted');
     expect(textOf(events, 1)).toBe('told: a prompt\n');
@@ -145,7 +173,10 @@ describe.concurrent('a verdict', () => {
 
   it('a read-only task may change nothing', async () => {
     const repository = await project('read-only');
-    const task = await conduct('cat README.md; echo changed > README.md || echo denied; echo new > new.txt || echo denied', { project: repository, readOnly: true });
+    const task = await conduct('cat README.md; echo changed > README.md || echo denied; echo new > new.txt || echo denied', {
+      project: repository,
+      readOnly: true,
+    });
     expect([task.result?.filesChanged, textOf(await eventsOf(client, task.id))]).toEqual([0, '# plain\ndenied\ndenied\n']);
   });
 });
@@ -173,7 +204,11 @@ describe.concurrent('limits end what passes them, each with its own word', () =>
   });
 
   it('a validation: rejected, and said to have timed out', async () => {
-    const repository = await project('limit-validation', { validation: 'echo checking; sleep 600' }, 'validation: { maxRetries: 0 }');
+    const repository = await project(
+      'limit-validation',
+      { validation: 'echo checking; sleep 600' },
+      'validation: { maxRetries: 0 }',
+    );
     const task = await conduct('echo work > work.txt', { project: repository, limits: { hookMs: 1_500 } });
     expect([task.verdict, task.result?.validation]).toEqual([
       'rejected',
@@ -190,7 +225,9 @@ describe.concurrent('limits end what passes them, each with its own word', () =>
   });
 
   it('memory: limit', async () => {
-    const task = await conduct('exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'', { limits: { memoryBytes: 200_000_000 } });
+    const task = await conduct('exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'', {
+      limits: { memoryBytes: 200_000_000 },
+    });
     expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('memory')]);
   });
 
@@ -209,9 +246,13 @@ describe.concurrent('limits end what passes them, each with its own word', () =>
   });
 
   it('nobody may ask for more than the operator set', async () => {
-    expect(await codeOf(client.call('taskAdd', { body: { prompt: 'x', harness: 'command', command: sh('true'), limits: { wallMs: 99 * 3_600_000 } } }))).toBe(
-      'widening_refused',
-    );
+    expect(
+      await codeOf(
+        client.call('taskAdd', {
+          body: { prompt: 'x', harness: 'command', command: sh('true'), limits: { wallMs: 99 * 3_600_000 } },
+        }),
+      ),
+    ).toBe('widening_refused');
   });
 });
 
@@ -226,7 +267,9 @@ describe.concurrent('a cancel', () => {
 echo begun; while :; do sleep ${tag}; done`,
     );
     await printed(client, id, 'begun');
-    await waitFor('the tree', () => (processesOf(tag).filter(({ command }) => command.startsWith('sleep')).length >= 5 ? true : null));
+    await waitFor('the tree', () =>
+      processesOf(tag).filter(({ command }) => command.startsWith('sleep')).length >= 5 ? true : null,
+    );
     const answer = await place.cli(['task', 'cancel', id, '--json']);
     expect([answer.code, answer.envelope().ok]).toEqual([0, true]);
     const task = await taskEnd(client, id);
@@ -290,9 +333,16 @@ describe.concurrent('a result is applied', () => {
     writeFileSync(join(repository, 'src/main.txt'), 'mine\n');
     gitIn(repository, 'commit', '-q', '-a', '-m', 'mine');
     const applied = await client.call('taskApply', { params: { id: clean.id }, body: {} });
-    expect([applied.treeUpdated, gitIn(repository, 'status', '--porcelain'), readFileSync(join(repository, 'new.txt'), 'utf8')]).toEqual([true, '', 'new\n']);
+    expect([
+      applied.treeUpdated,
+      gitIn(repository, 'status', '--porcelain'),
+      readFileSync(join(repository, 'new.txt'), 'utf8'),
+    ]).toEqual([true, '', 'new\n']);
     expect(await codeOf(client.call('taskApply', { params: { id: conflicting.id }, body: {} }))).toBe('merge_conflict');
-    expect([gitIn(repository, 'status', '--porcelain'), readFileSync(join(repository, 'src/main.txt'), 'utf8')]).toEqual(['', 'mine\n']);
+    expect([gitIn(repository, 'status', '--porcelain'), readFileSync(join(repository, 'src/main.txt'), 'utf8')]).toEqual([
+      '',
+      'mine\n',
+    ]);
   });
 });
 
@@ -341,7 +391,9 @@ describe.concurrent('what goes in and out', () => {
     const prompt = `${'word '.repeat(799_999)}over.`;
     const task = await conduct('wc -c; ', { prompt });
     expect(textOf(await eventsOf(client, task.id)).trim()).toBe('4000000');
-    const answer = await place.cli(['run', '--json', '--command', '-', '--', 'sh', '-c', 'wc -c | tee /dev/stderr'], { input: prompt });
+    const answer = await place.cli(['run', '--json', '--command', '-', '--', 'sh', '-c', 'wc -c | tee /dev/stderr'], {
+      input: prompt,
+    });
     const sent = (answer.envelope().result as { task: Task }).task;
     expect([answer.code, textOf(await eventsOf(client, sent.id)).trim()]).toEqual([0, '4000000']);
     const over = await place.cli(['run', '--json', '--command', '-', '--', 'true'], { input: `${prompt}!` });
@@ -349,7 +401,9 @@ describe.concurrent('what goes in and out', () => {
   });
 
   it('binary output and half characters are shown as text and break nothing', async () => {
-    const task = await conduct(`printf 'a\\000b\\377\\376c\\033[31mred\\n'; head -c 200000 /dev/urandom; printf '\\nlast line\\n'`);
+    const task = await conduct(
+      `printf 'a\\000b\\377\\376c\\033[31mred\\n'; head -c 200000 /dev/urandom; printf '\\nlast line\\n'`,
+    );
     const text = textOf(await eventsOf(client, task.id));
     expect([task.verdict, text.startsWith('a\0b'), text.endsWith('last line\n')]).toEqual(['accepted', true, true]);
     const shown = await place.cli(['task', 'log', task.id]);
@@ -361,14 +415,21 @@ describe.concurrent('what goes in and out', () => {
     const events = await eventsOf(client, task.id);
     const [notice] = bodiesOf(events, 'notice');
     const shown = textOf(events).length;
-    expect([task.verdict, shown > 8_000_000, notice?.text]).toEqual(['accepted', true, `${10_000_000 - shown} more bytes of output are not shown.`]);
+    expect([task.verdict, shown > 8_000_000, notice?.text]).toEqual([
+      'accepted',
+      true,
+      `${10_000_000 - shown} more bytes of output are not shown.`,
+    ]);
   });
 
   it('the network is closed; the proxy lets through what operator and task name, and nothing else', async () => {
     const url = `http://127.0.0.1:${canaryPort}`;
     const curl = (options: string, path: string): string => `curl -sS -m 5 ${options} ${url}/${path} 2>&1 || echo "exit $?"`;
     const closed = await conduct(`${curl("--noproxy '*'", 'direct')}; env | grep -ic proxy`);
-    expect([textOf(await eventsOf(client, closed.id)), asked.filter((line) => line.endsWith('/direct'))]).toEqual([expect.stringMatching(/exit \d+\n0\n$/), []]);
+    expect([textOf(await eventsOf(client, closed.id)), asked.filter((line) => line.endsWith('/direct'))]).toEqual([
+      expect.stringMatching(/exit \d+\n0\n$/),
+      [],
+    ]);
     const open = await conduct(
       [
         curl('--noproxy "" -x "$HTTP_PROXY"', 'through'),
@@ -388,7 +449,9 @@ describe('the queue', () => {
     const own = placeOfTest();
     const first = await own.up();
     expect((await own.cli(['queue', 'pause', '--json'])).code).toBe(0);
-    const { id } = await own.client(first).call('taskAdd', { body: { prompt: 'x', harness: 'command', command: sh('echo ran') } });
+    const { id } = await own
+      .client(first)
+      .call('taskAdd', { body: { prompt: 'x', harness: 'command', command: sh('echo ran') } });
     await pause(500);
     expect((await own.client(first).call('taskShow', { params: { id } })).state).toBe('queued');
     await first.stop();
@@ -408,7 +471,11 @@ describe('the queue', () => {
     for (const source of [one!, two!]) await api.call('projectAdd', { body: { source } });
     await api.call('queuePause', { body: {} });
     const add = async (source: string, priority: number): Promise<string> =>
-      (await api.call('taskAdd', { body: { prompt: 'x', project: source, priority, harness: 'command', command: sh('sleep 1.5') } })).id;
+      (
+        await api.call('taskAdd', {
+          body: { prompt: 'x', project: source, priority, harness: 'command', command: sh('sleep 1.5') },
+        })
+      ).id;
     const ids = [await add(one!, 10), await add(one!, 10), await add(one!, 10), await add(one!, 90), await add(two!, 10)];
     await api.call('queueResume', { body: {} });
     await Promise.all(ids.map((id) => taskEnd(api, id)));
@@ -418,7 +485,8 @@ describe('the queue', () => {
         return { one: task.project?.path === one, from: Date.parse(task.startedAt!), to: Date.parse(task.endedAt!) };
       }),
     );
-    const most = (of: typeof spans): number => Math.max(...of.map(({ from }) => of.filter((other) => other.from <= from && from < other.to).length));
+    const most = (of: typeof spans): number =>
+      Math.max(...of.map(({ from }) => of.filter((other) => other.from <= from && from < other.to).length));
     expect([most(spans.filter((span) => span.one)), most(spans)]).toEqual([2, 3]);
     expect(spans[3]?.from).toBe(Math.min(...spans.map(({ from }) => from)));
   });
@@ -427,11 +495,15 @@ describe('the queue', () => {
     const own = placeOfTest();
     const up = await own.up();
     const api = own.client(up);
-    const { id } = await api.call('taskAdd', { body: { prompt: 'x', harness: 'command', command: sh('echo begun; sleep 3; echo over') } });
+    const { id } = await api.call('taskAdd', {
+      body: { prompt: 'x', harness: 'command', command: sh('echo begun; sleep 3; echo over') },
+    });
     await printed(api, id, 'begun');
     const down = own.cli(['down', '--json']);
     await waitFor('draining', async () => ((await api.call('nodeShow')).state === 'draining' ? true : null));
-    expect(await codeOf(api.call('taskAdd', { body: { prompt: 'late', harness: 'command', command: sh('true') } }))).toBe('node_draining');
+    expect(await codeOf(api.call('taskAdd', { body: { prompt: 'late', harness: 'command', command: sh('true') } }))).toBe(
+      'node_draining',
+    );
     expect([(await down).code, await up.ended]).toEqual([0, { code: 0, signal: null }]);
     const next = await own.up();
     expect((await own.client(next).call('taskShow', { params: { id } })).verdict).toBe('accepted');

@@ -23,7 +23,8 @@ echo "$ORRERY_ROUND" > answer.txt
 echo "round $ORRERY_ROUND is over"
 `;
 
-const hook = (name: string, rest = ''): string => `echo ${name} >> hooks.txt; echo "${name} begins"; sleep 0.2; echo "${name} goes on"\n${rest}`;
+const hook = (name: string, rest = ''): string =>
+  `echo ${name} >> hooks.txt; echo "${name} begins"; sleep 0.2; echo "${name} goes on"\n${rest}`;
 
 const hooks = {
   init: hook('init'),
@@ -142,7 +143,16 @@ describe.concurrent('a node that is killed', () => {
   });
 
   it('again and again, also while it recovers', async (context) => {
-    const points = ['run-launched:init', 'run-going:drive', 'output-committed:drive', 'run-ended:drive', 'input-written:drive', 'run-ended:after', 'collected', 'settled'];
+    const points = [
+      'run-launched:init',
+      'run-going:drive',
+      'output-committed:drive',
+      'run-ended:drive',
+      'input-written:drive',
+      'run-ended:after',
+      'collected',
+      'settled',
+    ];
     expect(await crashRun(commandRun(placeOfTest({}, context), points, 300))).toEqual(expected);
   });
 
@@ -193,7 +203,9 @@ describe('processes of a task', () => {
       const tag = whom === 'its keeper' ? '98761.5' : '98762.5';
       const { id } = await client.call('taskAdd', { body: { prompt: 'stay', harness: 'command', command: stubborn(tag) } });
       await printed(client, id, 'begun');
-      const keepers = await waitFor('the tree', () => (processesOf(tag).filter(({ command: said }) => said.startsWith('sleep')).length >= 4 ? keepersOf(place.data) : null));
+      const keepers = await waitFor('the tree', () =>
+        processesOf(tag).filter(({ command: said }) => said.startsWith('sleep')).length >= 4 ? keepersOf(place.data) : null,
+      );
       process.kill(whom === 'its keeper' ? keepers.outer : keepers.inner, 'SIGKILL');
       const task = await taskEnd(client, id);
       expect([task.verdict, task.cause]).toEqual(['interrupted', 'infrastructure']);
@@ -225,7 +237,11 @@ describe('processes of a task', () => {
     const place = placeOfTest({}, context);
     const life = await place.up();
     const { id } = await place.client(life).call('taskAdd', {
-      body: { prompt: 'go on', harness: 'command', command: ['sh', '-c', 'echo begun; i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo line $i; sleep 0.1; done; echo over'] },
+      body: {
+        prompt: 'go on',
+        harness: 'command',
+        command: ['sh', '-c', 'echo begun; i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo line $i; sleep 0.1; done; echo over'],
+      },
     });
     await printed(place.client(life), id, 'begun');
     const down = await place.cli(['down', '--now', '--json']);
@@ -267,7 +283,10 @@ describe('one node for one data directory', () => {
       () => null,
       (thrown: unknown) => (thrown instanceof NodeRefused ? thrown : null),
     );
-    expect([refused?.code, (refused?.said?.['error'] as { code: string } | undefined)?.code]).toEqual([8, 'node_already_running']);
+    expect([refused?.code, (refused?.said?.['error'] as { code: string } | undefined)?.code]).toEqual([
+      8,
+      'node_already_running',
+    ]);
     expect(JSON.stringify(refused?.said)).toContain(life.url);
     const told = await place.cli(['up', '--json', '--listen', '127.0.0.1:0']);
     expect([told.code, told.envelope().error?.code]).toEqual([8, 'node_already_running']);
@@ -298,8 +317,12 @@ describe('one node for one data directory', () => {
     const task = await taskEnd(client, id);
     const applied = await client.call('taskApply', { params: { id }, body: { mode: 'tree' } });
     const { existsSync, readFileSync } = await import('node:fs');
-    expect([task.verdict, applied.treeUpdated, readFileSync(`${run.repository}/answer.txt`, 'utf8'), existsSync(`${decoy}/answer.txt`), existsSync(`${place.folder}/ran`)]).toEqual(
-      ['accepted', true, '2\n', false, false],
-    );
+    expect([
+      task.verdict,
+      applied.treeUpdated,
+      readFileSync(`${run.repository}/answer.txt`, 'utf8'),
+      existsSync(`${decoy}/answer.txt`),
+      existsSync(`${place.folder}/ran`),
+    ]).toEqual(['accepted', true, '2\n', false, false]);
   });
 });

@@ -11,34 +11,46 @@ import { eventsOf, bodiesOf } from './support/wait.ts';
 const MOST_MS = 60_000;
 
 describe.skipIf(!isThere('claude'))('a newcomer', () => {
-  it('runs the demo: the node starts by itself, the first attempt is sent back, the second is accepted', { timeout: 180_000 }, async () => {
-    const place = placeOfTest();
-    const from = performance.now();
-    const answer = await place.cli(['demo', '--json', '--folder', join(place.folder, 'demo')]);
-    const tookMs = performance.now() - from;
-    expect([answer.code, answer.envelope().error]).toEqual([0, undefined]);
-    const { task, files } = answer.envelope().result as { task: Task; files: { path: string }[] };
-    expect([task.verdict, task.project?.path, files.map(({ path }) => path), task.result?.validation?.passed]).toEqual([
-      'accepted',
-      join(place.folder, 'demo'),
-      ['roman.sh'],
-      true,
-    ]);
-    const status = await place.cli(['status', '--json']);
-    expect([status.code, status.envelope().ok]).toEqual([0, true]);
-    const log = await place.cli(['task', 'log', task.id]);
-    expect([log.code, log.stdout.includes('sh test.sh')]).toEqual([0, true]);
-    const { url, pid } = JSON.parse(readFileSync(join(place.data, 'node.json'), 'utf8')) as { url: string; pid: number };
-    const client = place.client({ url, pid, readyMs: 0, ended: new Promise(() => undefined), stderr: () => '', kill: async () => undefined, stop: async () => ({ code: null, signal: null }) });
-    const rounds = bodiesOf(await eventsOf(client, task.id), 'stage.ended').filter(({ stage }) => stage === 'validate');
-    expect(rounds.map(({ state }) => state)).toEqual(['failed', 'passed']);
-    const apply = await place.cli(['task', 'apply', task.id, '--json']);
-    expect([apply.code, readFileSync(join(place.folder, 'demo/roman.sh'), 'utf8').includes('900:CM')]).toEqual([0, true]);
-    expect(await settledLeftovers(place, pid)).toEqual(nothing);
-    const down = await place.cli(['down', '--json']);
-    expect([down.code, existsSync(`/proc/${pid}`)]).toEqual([0, false]);
-    expect(tookMs).toBeLessThan(MOST_MS);
-  });
+  it(
+    'runs the demo: the node starts by itself, the first attempt is sent back, the second is accepted',
+    { timeout: 180_000 },
+    async () => {
+      const place = placeOfTest();
+      const from = performance.now();
+      const answer = await place.cli(['demo', '--json', '--folder', join(place.folder, 'demo')]);
+      const tookMs = performance.now() - from;
+      expect([answer.code, answer.envelope().error]).toEqual([0, undefined]);
+      const { task, files } = answer.envelope().result as { task: Task; files: { path: string }[] };
+      expect([task.verdict, task.project?.path, files.map(({ path }) => path), task.result?.validation?.passed]).toEqual([
+        'accepted',
+        join(place.folder, 'demo'),
+        ['roman.sh'],
+        true,
+      ]);
+      const status = await place.cli(['status', '--json']);
+      expect([status.code, status.envelope().ok]).toEqual([0, true]);
+      const log = await place.cli(['task', 'log', task.id]);
+      expect([log.code, log.stdout.includes('sh test.sh')]).toEqual([0, true]);
+      const { url, pid } = JSON.parse(readFileSync(join(place.data, 'node.json'), 'utf8')) as { url: string; pid: number };
+      const client = place.client({
+        url,
+        pid,
+        readyMs: 0,
+        ended: new Promise(() => undefined),
+        stderr: () => '',
+        kill: async () => undefined,
+        stop: async () => ({ code: null, signal: null }),
+      });
+      const rounds = bodiesOf(await eventsOf(client, task.id), 'stage.ended').filter(({ stage }) => stage === 'validate');
+      expect(rounds.map(({ state }) => state)).toEqual(['failed', 'passed']);
+      const apply = await place.cli(['task', 'apply', task.id, '--json']);
+      expect([apply.code, readFileSync(join(place.folder, 'demo/roman.sh'), 'utf8').includes('900:CM')]).toEqual([0, true]);
+      expect(await settledLeftovers(place, pid)).toEqual(nothing);
+      const down = await place.cli(['down', '--json']);
+      expect([down.code, existsSync(`/proc/${pid}`)]).toEqual([0, false]);
+      expect(tookMs).toBeLessThan(MOST_MS);
+    },
+  );
 
   it('is told the next step in three lines when no node runs', async () => {
     const place = placeOfTest();

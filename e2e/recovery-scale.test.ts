@@ -16,7 +16,12 @@ it(`${TASKS} running programs are known again within ${MOST_MS} ms, all go on, a
   const hold = `${place.folder}/home/end`;
   for (let task = 0; task < TASKS; task++) {
     const { id } = await client.call('taskAdd', {
-      body: { prompt: 'stay', backend: 'local', harness: 'command', command: ['sh', '-c', `echo begun; while [ ! -e ${hold} ]; do sleep 1; done; echo over`] },
+      body: {
+        prompt: 'stay',
+        backend: 'local',
+        harness: 'command',
+        command: ['sh', '-c', `echo begun; while [ ! -e ${hold} ]; do sleep 1; done; echo over`],
+      },
     });
     ids.push(id);
   }
@@ -29,7 +34,9 @@ it(`${TASKS} running programs are known again within ${MOST_MS} ms, all go on, a
     const events = await again.call('eventList', { query: { after: Math.max(0, (items[0]?.seq ?? 0) - 900), limit: 1000 } });
     return bodiesOf(events.items, 'node.recovered').at(-1) ?? null;
   });
-  process.stdout.write(`recovery: ${recovered.tasks} tasks, ${recovered.reattached} go on, in ${recovered.tookMs} ms; ready after ${Math.round(next.readyMs)} ms\n`);
+  process.stdout.write(
+    `recovery: ${recovered.tasks} tasks, ${recovered.reattached} go on, in ${recovered.tookMs} ms; ready after ${Math.round(next.readyMs)} ms\n`,
+  );
   expect([recovered.tasks, recovered.reattached, recovered.interrupted]).toEqual([TASKS, TASKS, 0]);
   const { writeFileSync } = await import('node:fs');
   writeFileSync(hold, '');
@@ -41,7 +48,7 @@ it(`${TASKS} running programs are known again within ${MOST_MS} ms, all go on, a
 
 const begun = async (client: ReturnType<ReturnType<typeof placeOfTest>['client']>): Promise<number> => {
   let count = 0;
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const { items } = await client.call('eventList', { query: { after, limit: 1000 } });
     count += bodiesOf(items, 'text').filter(({ text }) => text.startsWith('begun')).length;
     const last = items.at(-1);

@@ -10,7 +10,11 @@ export const agentNames = ['claude', 'codex', 'pi'] as const;
 export type AgentName = (typeof agentNames)[number];
 
 /** The provider each one calls. */
-export const providerOf: Readonly<Record<AgentName, 'anthropic' | 'openai'>> = { claude: 'anthropic', codex: 'openai', pi: 'anthropic' };
+export const providerOf: Readonly<Record<AgentName, 'anthropic' | 'openai'>> = {
+  claude: 'anthropic',
+  codex: 'openai',
+  pi: 'anthropic',
+};
 
 /** Whether the program is there; when not, it is said aloud, since nothing then shows that it works. */
 export const isThere = (name: AgentName): boolean => {
@@ -49,4 +53,6 @@ export const modelOfSuite = async (script: object): Promise<ScriptedModel> => {
 
 /** Model calls of one conversation, oldest first. */
 export const callsWith = (model: ScriptedModel, marker: string) =>
-  model.log().filter((record) => record.call !== undefined && record.call.opening.includes(marker) && record.call.tools.length > 0);
+  model
+    .log()
+    .filter((record) => record.call !== undefined && record.call.opening.includes(marker) && record.call.tools.length > 0);

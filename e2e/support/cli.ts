@@ -53,6 +53,7 @@ export const runCli = (
 
 const readEnvelope = (stdout: string, stderr: string): Envelope => {
   const lines = stdout.trim().split('\n');
-  if (lines.length !== 1) throw new Error(`one envelope was expected, not ${lines.length} lines: ${stdout.slice(0, 500)} ${stderr}`);
+  if (lines.length !== 1)
+    throw new Error(`one envelope was expected, not ${lines.length} lines: ${stdout.slice(0, 500)} ${stderr}`);
   return JSON.parse(lines[0] ?? '') as Envelope;
 };

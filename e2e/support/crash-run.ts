@@ -65,7 +65,8 @@ export const crashRun = async (run: CrashRun): Promise<Outcome> => {
 /** A node may come to its point while it recovers, before it is ready. */
 const upOrDead = (place: Place, point: string): Promise<Life | null> =>
   place.up({ killAt: point }).catch((thrown: unknown) => {
-    if (thrown instanceof Error && thrown.name === 'NodeRefused' && (thrown as { code?: number | null }).code === null) return null;
+    if (thrown instanceof Error && thrown.name === 'NodeRefused' && (thrown as { code?: number | null }).code === null)
+      return null;
     throw thrown;
   });
 
@@ -74,10 +75,12 @@ const send = async (place: Place, life: Life, request: CrashRun['request']): Pro
   const client = place.client(life);
   try {
     const project = request.project ?? null;
-    if (project !== null) await client.call('projectAdd', { body: { source: project }, idempotencyKey: `add-${request.requestId}` });
+    if (project !== null)
+      await client.call('projectAdd', { body: { source: project }, idempotencyKey: `add-${request.requestId}` });
     await client.call('taskAdd', { body: request, idempotencyKey: request.requestId });
   } catch (thrown) {
-    if (!(thrown instanceof OrreryError) || !['outcome_unknown', 'node_unreachable', 'node_not_running'].includes(thrown.code)) throw thrown;
+    if (!(thrown instanceof OrreryError) || !['outcome_unknown', 'node_unreachable', 'node_not_running'].includes(thrown.code))
+      throw thrown;
   }
 };
 
@@ -129,4 +132,3 @@ const hookOutputOf = (events: readonly OrreryEvent[]): Record<string, string> =>
 
 /** A short name for a long text. */
 export const digest = (text: string): string => `${text.length} characters, ${createHash('sha256').update(text).digest('hex')}`;
-

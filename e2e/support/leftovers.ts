@@ -33,7 +33,7 @@ export const nothing: Leftovers = {
 
 const counts = {
   openEnvironments: 'select count(*) as n from environment where closed_at is null',
-  unendedRuns: "select count(*) as n from run where ended_at is null",
+  unendedRuns: 'select count(*) as n from run where ended_at is null',
   openAttempts: 'select count(*) as n from attempt where ended_at is null',
   claimedCheckouts: "select count(*) as n from checkout where state in ('claimed', 'scrubbing', 'priming', 'removing')",
   liveTokens: 'select count(*) as n from run_token where ended_at is null',

@@ -44,15 +44,11 @@ type Where = { readonly data: string; readonly config: string; readonly env: Rea
 /** Starts a node and waits until it is ready, or throws `NodeRefused`. */
 export const startLife = async ({ data, config, env }: Where, options: LifeOptions): Promise<Life> => {
   const from = performance.now();
-  const child = spawn(
-    process.execPath,
-    [MAIN, 'up', '--data', data, '--config', config, '--listen', '127.0.0.1:0'],
-    {
-      env: { ...env, ...(options.killAt === undefined ? {} : { ORRERY_TEST_KILL_AT: options.killAt }), ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      cwd: '/',
-    },
-  );
+  const child = spawn(process.execPath, [MAIN, 'up', '--data', data, '--config', config, '--listen', '127.0.0.1:0'], {
+    env: { ...env, ...(options.killAt === undefined ? {} : { ORRERY_TEST_KILL_AT: options.killAt }), ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: '/',
+  });
   let stderr = '';
   child.stderr.on('data', (piece: Buffer) => (stderr = `${stderr}${piece.toString('utf8')}`.slice(-20_000)));
   const ended = new Promise<LifeEnd>((resolve, reject) => {

@@ -17,12 +17,19 @@ const GROUP_WORKS = 100;
 const GROUP_JOBS = 64;
 
 type Settle = { resolve(value: unknown): void; reject(error: unknown): void };
-type Append = Settle & { readonly kind: 'append'; readonly events: readonly NewEvent[]; readonly rows: readonly AppendRow[]; readonly nowMs: number };
+type Append = Settle & {
+  readonly kind: 'append';
+  readonly events: readonly NewEvent[];
+  readonly rows: readonly AppendRow[];
+  readonly nowMs: number;
+};
 type Job = Settle & { readonly kind: 'job'; readonly run: (tx: Tx) => Promise<unknown> };
 type Work = Append | Job;
 
 /** What one work of a group came to, to be told once the group is committed. */
-type Outcome = { readonly work: Work; readonly error: unknown } | { readonly work: Work; readonly value: unknown; readonly events: readonly OrreryEvent[] };
+type Outcome =
+  | { readonly work: Work; readonly error: unknown }
+  | { readonly work: Work; readonly value: unknown; readonly events: readonly OrreryEvent[] };
 
 /** Groups the waiting works into one durable commit after the other. */
 export type CommitLoop = {
@@ -40,7 +47,9 @@ export type CommitLoopParts = {
 };
 
 const stopped = (): OrreryError =>
-  new OrreryError('node_draining', 'The node is stopping and stores nothing new.', { fix: 'Start the node again, then repeat the command: orrery up' });
+  new OrreryError('node_draining', 'The node is stopping and stores nothing new.', {
+    fix: 'Start the node again, then repeat the command: orrery up',
+  });
 
 export const createCommitLoop = (parts: CommitLoopParts): CommitLoop => {
   const queue = createBoundedQueue<Work>({ name: 'store', limit: STORE_WAITING_JOBS });
@@ -74,7 +83,9 @@ export const createCommitLoop = (parts: CommitLoopParts): CommitLoop => {
     append: async (events) => {
       if (events.length === 0) return [];
       if (events.length > STORE_BATCH_EVENTS) {
-        throw new OrreryError('input_too_large', 'Too many events in one append.', { rule: `One append has at most ${STORE_BATCH_EVENTS} events.` });
+        throw new OrreryError('input_too_large', 'Too many events in one append.', {
+          rule: `One append has at most ${STORE_BATCH_EVENTS} events.`,
+        });
       }
       const nowMs = parts.clock.nowMs();
       return await add<readonly OrreryEvent[]>({ kind: 'append', events, rows: toAppendRows(events, nowMs), nowMs });
@@ -154,7 +165,11 @@ const commitMixed = async (group: readonly Work[], { writer, clock }: CommitLoop
   for (const run of runsOf(group)) {
     if (run.kind === 'appends') {
       const result = await pipe.send(appendRequest(run.works));
-      outcomes.push(...(result.kind === 'failed' ? run.works.map((work) => ({ work, error: fromFault(result.fault) })) : appendOutcomes(run.works, result)));
+      outcomes.push(
+        ...(result.kind === 'failed'
+          ? run.works.map((work) => ({ work, error: fromFault(result.fault) }))
+          : appendOutcomes(run.works, result)),
+      );
       continue;
     }
     const end = await runJob(run.work.run, { pipe, clock });

@@ -11,7 +11,9 @@ import { remoteKysely } from './remote-dialect.ts';
 import type { WriterPipe } from './writer-pipe.ts';
 
 /** How a job ended before its group is committed. */
-export type JobEnd = { readonly ok: true; readonly value: unknown; readonly events: readonly OrreryEvent[] } | { readonly ok: false; readonly error: unknown };
+export type JobEnd =
+  | { readonly ok: true; readonly value: unknown; readonly events: readonly OrreryEvent[] }
+  | { readonly ok: false; readonly error: unknown };
 
 const closedError = (): OrreryError => new OrreryError('internal', 'A transaction was used after its job had ended.');
 
@@ -58,7 +60,10 @@ const openTx = (pipe: WriterPipe, clock: Clock) => {
 // The machine's own clock ends a job that hangs, whatever clock the instants come from: the writer is shared by all.
 
 /** Runs one job in its savepoint of the group that is open. Never rejects: what the job did wrong is in the answer. */
-export const runJob = async (job: (tx: Tx) => Promise<unknown>, { pipe, clock }: { pipe: WriterPipe; clock: Clock }): Promise<JobEnd> => {
+export const runJob = async (
+  job: (tx: Tx) => Promise<unknown>,
+  { pipe, clock }: { pipe: WriterPipe; clock: Clock },
+): Promise<JobEnd> => {
   const { tx, appended, close } = openTx(pipe, clock);
   pipe.later({ kind: 'savepoint' });
   try {

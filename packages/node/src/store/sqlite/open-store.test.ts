@@ -14,7 +14,11 @@ import { startWriter } from './writer-port.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 const clock = { ...systemClock, nowMs: () => 1_000 };
-const note = (taskId: string | null, text: string): NewEvent => ({ taskId, turn: null, body: { kind: 'notice', level: 'info', text } });
+const note = (taskId: string | null, text: string): NewEvent => ({
+  taskId,
+  turn: null,
+  body: { kind: 'notice', level: 'info', text },
+});
 
 // The thread costs half a second for each store: the same suite runs over it among the slow tests.
 describeStore({ name: 'with the writer inline', startWriter: startInlineWriter });
