@@ -123,7 +123,8 @@ const environmentSpec = (context: AttemptContext, prepared: Prepared, id: string
         (path) => ({ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }) as const,
       ),
     ],
-    readOnly: prepared.place.readOnly,
+    // Every program is granted the checkout for writing; what is read-only inside grants is so on top of that.
+    readOnly: context.intent.readOnly ? [prepared.place.path] : prepared.place.readOnly,
     ports: { connect: [], bind: [], egress: prepared.settings.egress },
     limits: limitsOf(prepared.settings, prepared.settings.wallMs),
     required: prepared.settings.required,
