@@ -151,7 +151,7 @@ const openBroker = async ({ paths, store, log, config, secrets }: Ground, script
   });
 };
 
-export const openTasks = (parts: Parts, loop: () => RunLoop): Tasks => {
+export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): Tasks => {
   const settle = settleAttempt({ config: parts.config.current, backends: parts.backends });
   return createTasks({
     store: parts.store,
@@ -167,7 +167,10 @@ export const openTasks = (parts: Parts, loop: () => RunLoop): Tasks => {
       if (isScripted(settings.model)) await parts.scripted.start();
       return { harness: harness.id, backend: settings.backend, model: settings.model };
     },
-    checkDisk: () => checkDisk(parts.paths.data),
+    checkRoom: () => {
+      checkTaking(state);
+      checkDisk(parts.paths.data);
+    },
     wake: () => loop().wake(),
     cancelRunning: (taskId) => loop().cancel(taskId),
   });
@@ -178,6 +181,14 @@ const notInstalled = (id: string): OrreryError =>
     rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
     fix: `orrery harness install ${id}`,
   });
+
+const checkTaking = ({ phase }: NodeState): void => {
+  if (phase !== 'draining') return;
+  throw new OrreryError('node_draining', 'The node is stopping and takes no new work.', {
+    rule: 'Work that runs goes on to its end; what was taken before is kept.',
+    fix: 'Start it again, then repeat the command: orrery up --detach',
+  });
+};
 
 const checkDisk = (directory: string): void => {
   const { bavail, bsize } = statfsSync(directory);

@@ -52,7 +52,7 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
   claim: async ({ projectId, taskId, baseSha, branch }) =>
     placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
   scratch: async ({ taskId }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.scratch(taskId))),
-  collect: async ({ checkoutId, attempt, baseSha }) => {
+  collect: async ({ checkoutId, attempt, baseSha, message }) => {
     if (baseSha === null)
       return {
         headSha: null,
@@ -64,7 +64,10 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
         salvageRef: null,
         notes: [],
       };
-    const { headSha, resultRef, files, insertions, deletions, commits, notes } = await workspace.collect(checkoutId, { attempt });
+    const { headSha, resultRef, files, insertions, deletions, commits, notes } = await workspace.collect(checkoutId, {
+      attempt,
+      message,
+    });
     return { headSha, resultRef, filesChanged: files.length, insertions, deletions, commits, salvageRef: null, notes };
   },
   release: async (checkoutId) => void (await workspace.release(checkoutId, { salvage: true, reason: 'the attempt ended' })),

@@ -48,8 +48,8 @@ export type LeakProbeOptions = {
 };
 
 const CLOSED_BY: Partial<Record<LeakPlace, KeeperGuarantee>> = { 'process table': 'processes', files: 'files' };
-const MAX_FILES = 20_000;
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_FILES = 5_000;
+const MAX_FILE_BYTES = 1024 * 1024;
 /** Memory of other processes that is searched, the node's first: whether it can be read is the question. */
 const MAX_MEMORY_BYTES = 128 * 1024 * 1024;
 const PLANTED_FILE = '.orrery-leak-probe';

@@ -67,6 +67,8 @@ export type WorkspaceDoor = {
     readonly taskId: string;
     readonly attempt: number;
     readonly baseSha: string | null;
+    /** Message of the commit for what the agent did not commit itself. */
+    readonly message: string;
   }): Promise<Collected>;
   /** Gives the directory back; what is not saved yet is salvaged first. Repeatable. */
   release(checkoutId: string): Promise<void>;

@@ -42,9 +42,18 @@ export const endingOfRun = (end: RunEnd, what: string): Ending | null => {
   if (end.limit !== null) return ending('limit', null, `${what} reached the ${end.limit} limit.`);
   if (end.reason !== null && end.reason.startsWith('guarantee:'))
     return ending('failed', 'backend', `${what} was not started: ${end.reason}.`);
+  if (end.reason !== null && end.reason.startsWith('exec:'))
+    return ending('failed', 'agent', `${what} could not be started: ${notExecuted(end.reason.slice('exec:'.length))}`);
   if (end.reason !== null && end.exitCode === null)
     return ending('interrupted', 'infrastructure', `${what} was interrupted: ${end.reason}.`);
   return null;
+};
+
+/** Why a program was not executed, in words. */
+const notExecuted = (errno: string): string => {
+  if (errno === 'ENOENT') return 'there is no such program in its environment (ENOENT).';
+  if (errno === 'EACCES') return 'it may not be executed there (EACCES).';
+  return `it could not be executed (${errno}).`;
 };
 
 /** How a turn that did not succeed ends the attempt; null for success. */

@@ -66,13 +66,17 @@ export const inspect = async (
 };
 
 /** Makes the commit for files that were not committed; HEAD itself when there are none. */
-export const seal = async (context: WorkspaceContext, view: CheckoutView, inspected: Inspected): Promise<Gathered> => {
+export const seal = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { message = 'orrery: uncommitted work', ...inspected }: Inspected & { readonly message?: string },
+): Promise<Gathered> => {
   const { headSha, tree, uncommitted } = inspected;
   if (!uncommitted) return { ...inspected, finalSha: headSha };
-  const args = ['commit-tree', tree, '-p', headSha, '-m', 'orrery: uncommitted work'];
+  const args = ['commit-tree', tree, '-p', headSha, '-F', '-'];
   return {
     ...inspected,
-    finalSha: await context.git.text({ gitDir: view.mirror, readOnly: false, identity: context.identity, args }),
+    finalSha: await context.git.text({ gitDir: view.mirror, readOnly: false, identity: context.identity, args, input: message }),
   };
 };
 

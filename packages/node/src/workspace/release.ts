@@ -57,14 +57,18 @@ export const salvageCheckout = (context: WorkspaceContext, id: string, reason: s
   });
 
 /** Stores the result of an attempt; the checkout stays as it is. */
-export const collectCheckout = (context: WorkspaceContext, id: string, attempt: number): Promise<Collected> =>
+export const collectCheckout = (
+  context: WorkspaceContext,
+  id: string,
+  options: { readonly attempt: number; readonly message?: string },
+): Promise<Collected> =>
   context.mutex.run(`checkout:${id}`, async () => {
     const row = await claimedRow(context, id);
     const view = viewOf(context, row.project_id, row.path);
     return storeResult(context, view, {
       inspected: await inspect(context, view, { baseSha: row.base_sha }),
       taskId: row.task_id,
-      attempt,
+      ...options,
     });
   });
 

@@ -16,12 +16,12 @@ export type Whose = { readonly projectId: string; readonly taskId: string };
 export const storeResult = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { inspected, taskId, attempt }: { inspected: Inspected; taskId: string; attempt: number },
+  { inspected, taskId, attempt, message }: { inspected: Inspected; taskId: string; attempt: number; message?: string },
 ): Promise<Collected> => {
   const { baseSha, headSha, tree, uncommitted, extra } = inspected;
   // The person waits for this: the comparison needs the files alone and is made while the commit is.
   const [{ finalSha }, comparison, commits] = await Promise.all([
-    seal(context, view, inspected),
+    seal(context, view, { ...inspected, message }),
     compareTrees(context.git, view.mirror, { from: baseSha, to: headSha === baseSha && !uncommitted ? baseSha : tree }),
     countCommits(context.git, view.mirror, { from: baseSha, to: headSha }),
   ]);

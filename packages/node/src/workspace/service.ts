@@ -34,7 +34,7 @@ export type Workspace = {
   /** The checkout a task has now, if any; for a node that started again. */
   checkoutOf(taskId: string): Promise<Checkout | null>;
   /** Stores what a task made as `refs/orrery/results/<task>/<attempt>` of the mirror; the checkout stays as it is. */
-  collect(id: string, options: { readonly attempt: number }): Promise<Collected>;
+  collect(id: string, options: { readonly attempt: number; readonly message?: string }): Promise<Collected>;
   /** Saves what no ref names yet as `refs/orrery/salvage/<task>/<n>`; empty when there is nothing. */
   salvage(id: string, reason: string): Promise<readonly Saved[]>;
   /** Gives a checkout back; unsaved work is saved first (`salvage`) or refused with `unsaved_work`. */
@@ -90,7 +90,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
       const row = (await listDirectories(context.store.read, { taskId, state: 'claimed' }))[0];
       return row === undefined ? null : toCheckout(context, row);
     },
-    collect: (id, { attempt }) => collectCheckout(context, id, attempt),
+    collect: (id, options) => collectCheckout(context, id, options),
     salvage: (id, reason) => salvageCheckout(context, id, reason),
     release: (id, options) => releaseCheckout(context, id, options),
     warm: (projectId, baseSha) => warmSlot(context, { projectId, baseSha }),

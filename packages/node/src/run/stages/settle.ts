@@ -9,6 +9,9 @@ import { environmentId, recordedEnvironment } from './open.ts';
 
 const name: StageName = 'settle';
 
+/** Longest first line of a commit's message. */
+const MESSAGE_CHARS = 72;
+
 /** What an attempt had reached when it came to its end. */
 export type Reached = {
   readonly prepared: Prepared | null;
@@ -51,6 +54,7 @@ export const settle = async (
           taskId: task.id,
           attempt: attempt.number,
           baseSha: prepared?.baseSha ?? null,
+          message: commitMessage(context),
         });
   parts.atKillPoint('collected', name);
   await endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
@@ -59,6 +63,13 @@ export const settle = async (
   if (place !== null) await parts.workspace.release(place.checkoutId);
   await parts.removeEnvironment(environmentId(context));
   parts.atKillPoint('released', name);
+};
+
+/** What was asked, in one line, and which task did it. */
+const commitMessage = ({ intent, task }: AttemptContext): string => {
+  const [line = ''] = intent.prompt.trim().split('\n');
+  const title = line.length <= MESSAGE_CHARS ? line : `${line.slice(0, MESSAGE_CHARS - 1)}…`;
+  return `${title}\n\nOrrery-Task: ${task.id}\n`;
 };
 
 /** The environment of an attempt that ended while it was being opened, or under an earlier start of the node; null when it is closed. */
