@@ -85,7 +85,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   };
   const stopping = new AbortController();
   const loop: RunLoop = createRunLoop(runParts(parts, state, stopping.signal));
-  const tasks = openTasks(parts, () => loop);
+  const tasks = openTasks(parts, state, () => loop);
   if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model)))
     await parts.scripted.start();
   await parts.tokens.ensureOwnerToken(paths.ownerToken);

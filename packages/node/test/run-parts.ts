@@ -206,7 +206,7 @@ const tasksOn = (store: Store, ids: Ids, harness: Harness): Tasks => {
     resolveProject: async () => project,
     projectsById: async () => new Map([[project.id, project]]),
     admit: async () => ({ harness: harness.id, backend: 'fake', model: null }),
-    checkDisk: () => undefined,
+    checkRoom: () => undefined,
     wake: () => undefined,
     cancelRunning: () => undefined,
   });

@@ -1,4 +1,4 @@
-import { OrreryError, type OperationCall, type StageName, type Task, type TaskIntent } from '@orrery/protocol';
+import { OrreryError, type OperationCall, type Task, type TaskIntent } from '@orrery/protocol';
 import type { Kysely } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -23,8 +23,8 @@ export type TaskParts = {
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
   /** Checks names and bounds against what the operator allows; answers what the task will run with. */
   admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
-  /** Throws `disk_full` when there is no room for new work. */
-  checkDisk(): void;
+  /** Throws `disk_full` when there is no room for new work, `node_draining` when none is taken. */
+  checkRoom(): void;
   /** Tells the loop that there may be something to do. */
   wake(): void;
   /** Tells the loop that a running task shall end. */
@@ -110,7 +110,7 @@ export const createTasks = (parts: TaskParts): Tasks => {
     retry: async (id, requestId) => {
       const task = await find(id);
       if (task.state === 'limit' || task.state === 'interrupted') {
-        parts.checkDisk();
+        parts.checkRoom();
         await store.transaction((tx) => requeue(tx, task.id, parts.clock.nowMs()));
         parts.wake();
         return view(await find(task.id));
@@ -143,7 +143,7 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
   const before = await findTaskByRequest(parts.store.read, requestId);
   if (before !== null) return { row: sameIntent(before, hash), replayed: true };
   const admitted = await parts.admit(intent);
-  parts.checkDisk();
+  parts.checkRoom();
   const project = intent.project === null ? null : await parts.resolveProject(intent.project);
   const nowMs = parts.clock.nowMs();
   const id = parts.ids('task');
@@ -230,6 +230,3 @@ const requeue = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
   await enqueue(tx.db, { taskId: id, priority: intentOf(row).priority, notBefore: 0, nowMs });
   await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'queued', waitingFor: null } }]);
 };
-
-/** Stages that a reader of an attempt meets, in order. */
-export const stageOrder: readonly StageName[] = ['prepare', 'open', 'init', 'before', 'drive', 'validate', 'after', 'settle'];
