@@ -1,5 +1,5 @@
-export { createTasks, type ProjectRef, type TaskParts, type Tasks } from './service.ts';
-export { taskHandlers, type ResultDoor } from './routes.ts';
+export { createTasks, type Tasks } from './service.ts';
+export { taskHandlers } from './routes.ts';
 export { countByState, findTask, tasksInStates, updateTask } from './store.ts';
 export {
   attemptsOf,
@@ -13,4 +13,4 @@ export {
   updateStage,
   type StageKey,
 } from './attempt-store.ts';
-export { hasEnded, intentOf, type AttemptRow, type Ending, type StageRow, type TaskRow } from './model.ts';
+export { intentOf, type AttemptRow, type Ending, type StageRow, type TaskRow } from './model.ts';

@@ -30,8 +30,9 @@ const moves: Readonly<Record<TaskState, readonly TaskState[]>> = {
   cancelled: [],
 };
 
-/** Whether a task may go from one state to another. */
-export const mayMove = (from: TaskState, to: TaskState): boolean => moves[from].includes(to);
+/** The states from which a task may come to `to`. */
+export const statesBefore = (to: TaskState): readonly TaskState[] =>
+  (Object.keys(moves) as TaskState[]).filter((from) => moves[from].includes(to));
 
 /** States in which nothing of a task runs or waits any more. */
 export const hasEnded = (state: TaskState): boolean => !['queued', 'waiting', 'running'].includes(state);
@@ -41,8 +42,6 @@ export type Ending = { readonly verdict: Verdict; readonly cause: string | null;
 
 /** How much of a prompt lists and records show. */
 const promptPreviewChars = 20_000;
-
-export const noUsage = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd: 0 } as const;
 
 const toInstant = (ms: number): string => new Date(ms).toISOString();
 const maybeInstant = (ms: number | null): string | null => (ms === null ? null : toInstant(ms));

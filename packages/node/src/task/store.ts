@@ -1,7 +1,7 @@
-import type { TaskState } from '@orrery/protocol';
+import { OrreryError, type TaskState } from '@orrery/protocol';
 import type { Insertable, Kysely, Updateable } from 'kysely';
 import type { Tables, TaskTable } from '../store/tables.ts';
-import type { TaskRow } from './model.ts';
+import { statesBefore, type TaskRow } from './model.ts';
 
 /** The task of an id, or null. */
 export const findTask = async (db: Kysely<Tables>, id: string): Promise<TaskRow | null> =>
@@ -45,6 +45,18 @@ export const insertTask = async (db: Kysely<Tables>, row: Insertable<TaskTable>)
   await db.insertInto('task').values(row).execute();
 };
 
-export const updateTask = async (db: Kysely<Tables>, id: string, change: Updateable<TaskTable>): Promise<void> => {
-  await db.updateTable('task').set(change).where('id', '=', id).execute();
+/** What may be changed of a task. */
+type TaskChange = Omit<Updateable<TaskTable>, 'state'> & { readonly state?: TaskState };
+
+/** Changes a task. Its state changes only as the model's moves allow; any other move is `conflict` and changes nothing. */
+export const updateTask = async (db: Kysely<Tables>, id: string, change: TaskChange): Promise<void> => {
+  const { state } = change;
+  let update = db.updateTable('task').set(change).where('id', '=', id);
+  if (state !== undefined) update = update.where('state', 'in', statesBefore(state));
+  const { numUpdatedRows } = await update.executeTakeFirst();
+  if (numUpdatedRows > 0n || state === undefined) return;
+  throw new OrreryError('conflict', `Task ${id} cannot become ${state}.`, {
+    rule: `Only a task that is ${statesBefore(state).join(', ')} becomes ${state}.`,
+    fix: `orrery task show ${id}`,
+  });
 };
