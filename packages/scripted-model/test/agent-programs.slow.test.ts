@@ -39,7 +39,7 @@ const END: Readonly<Record<ProgramName, (lines: readonly Line[]) => object | und
       ended && {
         settled: lines.at(-1)?.['type'] === 'agent_settled',
         stopReason: ended['stopReason'],
-        message: String(ended['errorMessage'] ?? '').slice(0, 60),
+        message: ((ended['errorMessage'] ?? '') as string).slice(0, 60),
       }
     );
   },

@@ -1,5 +1,6 @@
 import { get, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -243,10 +244,8 @@ describe('the server', () => {
         const sent = request(
           `${server.url}/api/v1/queue/pause`,
           { method: 'POST', agent: false, headers: { authorization: 'Bearer x', 'content-type': 'application/json' } },
-          async (response) => {
-            let text = '';
-            for await (const chunk of response.setEncoding('utf8')) text += chunk;
-            resolve({ status: response.statusCode, text });
+          (response) => {
+            readText(response).then((text) => resolve({ status: response.statusCode, text }), reject);
           },
         );
         sent.on('error', reject);

@@ -102,7 +102,8 @@ export const createCallLedger = ({ store, log }: { readonly store: Store; readon
       pending.add(written);
     },
     async settled(environmentId) {
-      while ((writing.get(environmentId)?.size ?? 0) > 0) await Promise.all(writing.get(environmentId) ?? []);
+      for (let pending = writing.get(environmentId); pending !== undefined; pending = writing.get(environmentId))
+        await Promise.all(pending);
     },
   };
 };

@@ -86,7 +86,7 @@ const settleEgress = ({ request, project, node }: Asked): readonly string[] => {
 type Limits = Pick<TaskSettings, keyof TaskLimits & keyof TaskSettings>;
 
 const settleLimits = ({ request, project, node }: Asked): Limits => {
-  const one = <Key extends keyof TaskLimits & keyof NodeConfig['limits']>(key: Key): NodeConfig['limits'][Key] => {
+  const one = <Key extends keyof TaskLimits>(key: Key): NodeConfig['limits'][Key] => {
     const ceiling = node.limits[key];
     const check = (value: number | undefined, who: string): void => {
       if (value === undefined || ceiling === null || value <= ceiling) return;

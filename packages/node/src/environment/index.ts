@@ -8,6 +8,5 @@ export {
   runsOfAttempt,
   updateEnvironment,
   updateRun,
-  type EnvironmentRow,
   type RunRow,
 } from './store.ts';

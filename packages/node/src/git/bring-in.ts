@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { lookAt } from '../files/tree-walk.ts';
 import { fetchObjects, isAncestor, userCall, type Publish } from './publish.ts';
-import type { Git } from './run.ts';
+import { stderrOf, type Git } from './run.ts';
 
 /** What became of the user's checked-out branch. */
 export type BroughtIn = {
@@ -132,7 +132,7 @@ const moveTree = async ({ git, repository }: Publish, { branch, head, target, fa
   await refuseCovered(git, repository, { head, target, fallback });
   await git.run({ ...call, args: ['update-index', '-q', '--refresh'], okCodes: [0, 1] });
   await git.run({ ...call, args: ['read-tree', '-m', '-u', head, target] }).catch((thrown: unknown) => {
-    const stderr = thrown instanceof OrreryError ? String(thrown.details?.['stderr'] ?? '') : '';
+    const stderr = stderrOf(thrown);
     if (!/would be overwritten|would be removed|not uptodate|Untracked working tree/i.test(stderr)) throw thrown;
     throw new OrreryError('dirty_tree', 'Files that Git does not track are in the way of the result.', {
       rule: stderr.split('\n')[0],

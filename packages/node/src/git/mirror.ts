@@ -7,7 +7,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { GIT_FETCH_MS, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { makeGitDir } from './git-dir.ts';
 import { isRefName, isSha } from './names.ts';
-import type { Git, GitProtocol } from './run.ts';
+import { stderrOf, type Git, type GitProtocol } from './run.ts';
 
 /** Where a mirror is fetched from. */
 export type MirrorSource = { readonly location: string; readonly protocols: readonly GitProtocol[] };
@@ -96,7 +96,7 @@ const fetchAll = async (
 };
 
 const cannotRead = (location: string, thrown: unknown): OrreryError => {
-  const stderr = thrown instanceof OrreryError ? String(thrown.details?.['stderr'] ?? '') : '';
+  const stderr = stderrOf(thrown);
   const line =
     stderr.split('\n').find((text) => /^(fatal|error|remote):/.test(text)) ??
     (thrown instanceof OrreryError ? thrown.message : '');

@@ -241,3 +241,9 @@ const settle = (call: GitCall, { problem, ...answer }: Watched): GitAnswer => {
     },
   );
 };
+
+/** The end of what a failed command said on stderr, without credentials; empty for any other error. */
+export const stderrOf = (thrown: unknown): string => {
+  const said = thrown instanceof OrreryError ? thrown.details?.['stderr'] : undefined;
+  return typeof said === 'string' ? said : '';
+};

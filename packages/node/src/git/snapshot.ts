@@ -2,9 +2,8 @@ import { chmodSync, unlinkSync } from 'node:fs';
 import { copyFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
-import { OrreryError } from '@orrery/protocol/errors';
 import { GIT_WRITE_MS } from '../kernel/limits.ts';
-import type { Git, GitCall } from './run.ts';
+import { stderrOf, type Git, type GitCall } from './run.ts';
 
 /** The node's own view of one checkout: its Git directory and index lie where no agent can write. */
 export type CheckoutView = {
@@ -140,7 +139,7 @@ const addPaths = async (git: Git, call: Omit<GitCall, 'args'>, paths: readonly B
     const stored = new Set(splitPaths(await git.run({ ...call, args: ['ls-files', '-z'] })));
     return paths.filter((path) => !stored.has(path));
   } catch (thrown) {
-    const stderr = thrown instanceof OrreryError ? String(thrown.details?.['stderr'] ?? '') : '';
+    const stderr = stderrOf(thrown);
     if (!/Unable to process path|Invalid path/i.test(stderr) || /No space left|quota/i.test(stderr)) throw thrown;
     if (paths.length === 1) return [...paths];
     const half = paths.length >> 1;

@@ -86,8 +86,6 @@ export const CAPTURED_BYTES = 64 * 1024;
 export const OUTPUT_EVENT_BYTES = 32 * 1024;
 /** Output of one run in events; the rest is counted and stays in the capture's tail. */
 export const OUTPUT_EVENTS_BYTES = 4 * 1024 * 1024;
-/** Bytes of one turn of an agent before it is ended with the limit `output`. */
-export const TURN_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** Bytes of one hook before it is ended with the limit `output`. */
 export const HOOK_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** How long a program may go on after it was asked to end. */

@@ -9,7 +9,5 @@ export {
   setPaused,
   takeOver,
   type Claim,
-  type ClaimRules,
-  type QueueEntry,
 } from './queue.ts';
 export { queueHandlers } from './routes.ts';

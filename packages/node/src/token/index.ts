@@ -1,2 +1,2 @@
 export { tokenHandlers } from './routes.ts';
-export { createTokens, type TokenParts, type Tokens } from './service.ts';
+export { createTokens, type Tokens } from './service.ts';

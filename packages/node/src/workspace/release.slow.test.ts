@@ -129,7 +129,7 @@ describe('a release', () => {
     await node.workspace.settled();
     expect(await slots()).toEqual([{ kind: 'slot', state: 'ready', task_id: null }]);
     const again = await Promise.all(['tsk_4', 'tsk_5'].map(claim));
-    expect(again.map(({ warm }) => warm).sort()).toEqual([false, true]);
+    expect(again.filter(({ warm }) => warm).length).toBe(1);
     expect(readdirSync(join(node.dataDirectory, 'workspaces', projectId)).length).toBe(2);
   });
 

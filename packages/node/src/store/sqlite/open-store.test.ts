@@ -10,7 +10,7 @@ import { createLog } from '../../kernel/log.ts';
 import type { NewEvent } from '../store.ts';
 import { startInlineWriter } from './inline-writer.ts';
 import { openStore } from './open-store.ts';
-import { startWriter } from './writer-port.ts';
+import type { startWriter } from './writer-port.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 const clock = { ...systemClock, nowMs: () => 1_000 };
