@@ -1,5 +1,5 @@
 /** The three real programs on a real node: tools, conversations, cancels, and every way in which a model lets one down. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { Task } from '@orrery/protocol';
@@ -201,11 +201,7 @@ ls ${place.folder} ${place.data} ${place.config}; find / -xdev -name canary 2>/d
           'API answers': JSON.stringify(answers),
           'what the model was told': JSON.stringify(model.log().map(({ body }) => body)),
           'standard error': life.stderr(),
-          ...Object.fromEntries(
-            filesBelow(place.data)
-              .filter((file) => !/\/(canary|owner\.token)$/.test(file))
-              .map((file) => [file, readFileSync(file, 'latin1')]),
-          ),
+          ...Object.fromEntries(filesBelow(place.data).filter(([path]) => !/\/(canary|owner\.token)$/.test(path))),
         };
         expect(callsWith(model, '[look]').some(({ body }) => body.includes('uid='))).toBe(true);
         const found = Object.entries(places).flatMap(([where, text]) =>
@@ -221,7 +217,19 @@ ls ${place.folder} ${place.data} ${place.config}; find / -xdev -name canary 2>/d
   });
 }
 
-const filesBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+/** Files below a folder with their contents; what goes away meanwhile is passed over: other tasks of the node end beside this one. */
+const filesBelow = (folder: string): [path: string, text: string][] =>
+  ifThere(() => readdirSync(folder, { withFileTypes: true }), []).flatMap((entry): [string, string][] => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() ? [[path, ifThere(() => readFileSync(path, 'latin1'), '')]] : [];
+  });
+
+const ifThere = <T>(read: () => T, otherwise: T): T => {
+  try {
+    return read();
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
+    throw thrown;
+  }
+};

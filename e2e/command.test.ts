@@ -141,8 +141,7 @@ describe.concurrent('a verdict', () => {
   it('a command that is not there is a failure that says so', async () => {
     const { id } = await client.call('taskAdd', { body: { prompt: 'x', harness: 'command', command: ['/nonexistent/program'] } });
     const task = await taskEnd(client, id);
-    expect(task.verdict).toBe('failed');
-    expect(task.reason).toMatch(/not found|no such file|cannot be run|exec/i);
+    expect([...verdictOf(task), task.reason]).toEqual(['failed', 'agent', expect.stringContaining('there is no such program')]);
   });
 
   it('the retry prompt reaches the second turn with what the script said', async () => {
@@ -161,7 +160,7 @@ describe.concurrent('a verdict', () => {
 
   it('hooks are those of the base commit: what the agent makes of them counts only after it was applied', async () => {
     const repository = await project('hooks-of-base', { validation: 'exit 5' }, 'validation: { maxRetries: 0 }');
-    const task = await conduct('printf "#!/bin/sh\\nexit 0\\n" > .orrery/hooks/validation.sh', { project: repository });
+    const task = await conduct('printf "#!/bin/sh\\nexit 0\\n" > .orrery/hooks/validation.sh || echo denied; mv .orrery .gone || echo denied', { project: repository });
     expect([task.verdict, task.result?.validation?.exitCode]).toEqual(['rejected', 5]);
   });
 
