@@ -118,30 +118,35 @@ export const endStage = async (
   { also = async () => undefined, ...end }: StageEnd & { readonly also?: (tx: Tx) => Promise<void> },
 ): Promise<void> => {
   if (row.ended_at !== null) return;
-  const nowMs = context.parts.clock.nowMs();
-  const name = row.name as StageName;
   await context.parts.store.transaction(async (tx) => {
     await also(tx);
-    await updateStage(tx.db, stageKey(context, name, row.round), {
-      state: end.state,
-      exit_code: end.exitCode,
-      note: end.note,
-      output: end.output,
-      ended_at: nowMs,
-    });
-    await tx.append([
-      taskEvent(context, null, {
-        kind: 'stage.ended',
-        attempt: context.attempt.number,
-        stage: name,
-        round: row.round,
-        state: end.state,
-        exitCode: end.exitCode,
-        note: end.note,
-        tookMs: Math.max(0, nowMs - row.started_at),
-      }),
-    ]);
+    await writeStageEnd(tx, context, { row, end });
   });
+};
+
+/** The same within a transaction that is open. */
+export const writeStageEnd = async (
+  tx: Tx,
+  context: AttemptContext,
+  { row, end }: { readonly row: StageRow; readonly end: StageEnd },
+): Promise<void> => {
+  if (row.ended_at !== null) return;
+  const nowMs = context.parts.clock.nowMs();
+  const name = row.name as StageName;
+  const { state, exitCode, note, output } = end;
+  await updateStage(tx.db, stageKey(context, name, row.round), { state, exit_code: exitCode, note, output, ended_at: nowMs });
+  await tx.append([
+    taskEvent(context, null, {
+      kind: 'stage.ended',
+      attempt: context.attempt.number,
+      stage: name,
+      round: row.round,
+      state,
+      exitCode,
+      note,
+      tookMs: Math.max(0, nowMs - row.started_at),
+    }),
+  ]);
 };
 
 /** An event of the attempt's task. */

@@ -56,7 +56,8 @@ export const claimSlot = (context: WorkspaceContext, claim: Claim): Promise<Chec
       checkIdentity(row);
       const view = viewOf(context, claim.projectId, row.path);
       await Promise.all([
-        resetTree(view, claim.baseSha),
+        // A ready slot was proven to be its base, and no task has had it since: only another base needs writing.
+        ready?.base_sha === claim.baseSha ? null : resetTree(view, claim.baseSha),
         setRef(context.git, view.mirror, { ref: `refs/orrery/base/${refPart(claim.taskId)}`, sha: claim.baseSha }),
       ]);
       await makeAgentDir(context, view, { baseSha: claim.baseSha, branch });

@@ -1,4 +1,5 @@
 import type { StageName } from '@orrery/protocol';
+import type { Tx } from '../../store/store.ts';
 import { updateTask } from '../../task/index.ts';
 import {
   beginStage,
@@ -24,7 +25,12 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   try {
     const prepared = await findAll(context);
     context.parts.atKillPoint('checkout-made', name);
-    await endStage(context, row, { ...passed, note: noteOf(prepared), also: (tx) => savePrepared(tx, context, prepared) });
+    const { harness, backend, model } = prepared.settings;
+    const also = async (tx: Tx): Promise<void> => {
+      await savePrepared(tx, context, prepared);
+      await updateTask(tx.db, context.task.id, { harness, backend, model });
+    };
+    await endStage(context, row, { ...passed, note: noteOf(prepared), also });
     context.parts.atKillPoint('prepared', name);
     return prepared;
   } catch (thrown) {
@@ -86,8 +92,6 @@ const settle = async (context: AttemptContext, projectFile: string | null): Prom
   } catch (thrown) {
     throw new AttemptEnded(endingOf(thrown, 'backend'));
   }
-  const { harness, backend, model } = settings;
-  await context.parts.store.transaction((tx) => updateTask(tx.db, context.task.id, { harness, backend, model }));
   return settings;
 };
 

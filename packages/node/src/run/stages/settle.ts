@@ -2,8 +2,17 @@ import { OrreryError, type StageName, type TaskResult, type TaskState } from '@o
 import type { Environment } from '../../exec/backend.ts';
 import { endLostRuns, findEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
-import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
-import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
+import { type Ending, type StageRow, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
+import {
+  beginStage,
+  passed,
+  saveEnding,
+  taskEvent,
+  writeStageEnd,
+  type AttemptContext,
+  type Prepared,
+  type StageEnd,
+} from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
 import { environmentId, recordedEnvironment } from './open.ts';
 
@@ -57,8 +66,8 @@ export const settle = async (
           message: commitMessage(context),
         });
   parts.atKillPoint('collected', name);
-  await endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
-  await recordVerdict(context, { claim, ending, result: await resultOf(context, reached, collected) });
+  const stage = { row, end: { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') } };
+  await recordVerdict(context, { claim, ending, stage, result: await resultOf(context, reached, collected) });
   parts.atKillPoint('settled', name);
   if (place !== null) await parts.workspace.release(place.checkoutId);
   await parts.removeEnvironment(environmentId(context));
@@ -117,7 +126,12 @@ const lastValidation = async (context: AttemptContext): Promise<TaskResult['vali
 
 const recordVerdict = async (
   context: AttemptContext,
-  end: { readonly claim: Claim; readonly ending: Ending; readonly result: TaskResult },
+  end: {
+    readonly claim: Claim;
+    readonly ending: Ending;
+    readonly stage: { readonly row: StageRow; readonly end: StageEnd };
+    readonly result: TaskResult;
+  },
 ): Promise<void> => {
   const { store, clock } = context.parts;
   const { task, attempt } = context;
@@ -125,6 +139,7 @@ const recordVerdict = async (
   const nowMs = clock.nowMs();
   await store.transaction(async (tx) => {
     await dequeue(tx.db, task.id, end.claim);
+    await writeStageEnd(tx, context, end.stage);
     await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
     await interruptStages(tx.db, { attemptId: attempt.id, nowMs });
     await endLostRuns(tx.db, { attemptId: attempt.id, nowMs });
