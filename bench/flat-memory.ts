@@ -67,6 +67,8 @@ const readStream = async (url: string, token: string): Promise<void> => {
   const request = get(`${url}/api/v1/events?after=0`, {
     headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
   });
+  // Leaving a stream in its middle resets the connection; too few events are noticed below.
+  request.on('error', () => undefined);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   if (response.statusCode !== 200) throw new Error(`the stream answered ${response.statusCode}`);
   let events = 0;

@@ -37,10 +37,10 @@ type PerProgram = { readonly keeper: Memory; readonly node: number };
 const perProgram = async (directory: string): Promise<PerProgram> => {
   const node = await startNode({ directory, config: { queue: { parallel: PROGRAMS } } });
   try {
-    const first = await startWaiting(node, 1, 'local');
+    const first = await startWaiting(node, 1, { backend: 'local' });
     await sleep(1_000);
     const before = memoryOf(node.pid).rss;
-    const others = await startWaiting(node, PROGRAMS - 1, 'local');
+    const others = await startWaiting(node, PROGRAMS - 1, { backend: 'local' });
     await sleep(SETTLE_MS);
     const after = memoryOf(node.pid).rss;
     const keepers = keepersBelow(directory).map(memoryOf);

@@ -125,9 +125,9 @@ export const endKeepers = (directory: string): void => {
 };
 
 /** Starts so many waiting programs and resolves when all of them run. */
-export const startWaiting = async (node: RealNode, count: number, backend: string): Promise<readonly string[]> => {
+export const startWaiting = async (node: RealNode, count: number, given: Partial<TaskCreate>): Promise<readonly string[]> => {
   const tasks = await Promise.all(
-    Array.from({ length: count }, () => node.client.call('taskAdd', { body: commandTask(waitingProgram, { backend }) })),
+    Array.from({ length: count }, () => node.client.call('taskAdd', { body: commandTask(waitingProgram, given) })),
   );
   await Promise.all(tasks.map(({ id }) => untilRunning(node.client, id)));
   return tasks.map(({ id }) => id);
@@ -135,6 +135,6 @@ export const startWaiting = async (node: RealNode, count: number, backend: strin
 
 /** Cancels tasks and waits for their ends. */
 export const cancelAll = async (node: RealNode, ids: readonly string[]): Promise<void> => {
-  await Promise.all(ids.map((id) => node.client.call('taskCancel', { params: { id } })));
+  await Promise.all(ids.map((id) => node.client.call('taskCancel', { params: { id }, body: {} })));
   await Promise.all(ids.map((id) => untilEvent(node.client, id, ({ body }) => body.kind === 'task.ended')));
 };

@@ -25,7 +25,7 @@ const restart = async (directory: string, backend: string): Promise<Sample> => {
   mkdirSync(directory);
   let node = await startNode({ directory, config });
   try {
-    const ids = await startWaiting(node, PROGRAMS, backend);
+    const ids = await startWaiting(node, PROGRAMS, { backend });
     await node.kill();
     node = await startNode({ directory, config });
     const { reattached, tookMs } = await recoveredEvent(node);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -7,7 +7,7 @@ import type { OrreryEvent } from '../packages/protocol/src/index.ts';
 import { runBare } from './bare-program.ts';
 import { atMostOver, atMostTimes, spreadOf, takeTurns, timed, type Benchmark, type Row } from './benchmark.ts';
 import { countCommits } from './commits.ts';
-import { commandTask, endKeepers, startNode, type RealNode } from './real-node.ts';
+import { cancelAll, commandTask, endKeepers, startNode, startWaiting, type RealNode } from './real-node.ts';
 
 const FILES = 1_000;
 
@@ -49,23 +49,29 @@ const runTask = async (node: RealNode, given: { readonly project: string; readon
   };
 };
 
-/** Waits until the slot that a task left is clean again, so that the next task finds it. */
-const untilSlotReady = async (node: RealNode, project: string): Promise<void> => {
+/** What the slots of a project do now, read beside the node. */
+const openSlots = (node: RealNode, project: string) => {
   const db = new Database(node.database, { readonly: true });
-  try {
-    const ready = db.prepare(
-      "SELECT sum(state = 'ready') AS ready, sum(state IN ('scrubbing', 'claimed', 'making', 'removing')) AS busy FROM checkout WHERE project_id = ? AND kind = 'slot'",
-    );
-    for (let waited = 0; waited < 30_000; waited += 20) {
-      const { ready: count, busy } = ready.get(project) as { ready: number; busy: number };
-      if (count > 0 && busy === 0) return;
-      await sleep(20);
-    }
-    throw new Error('no slot became ready');
-  } finally {
-    db.close();
-  }
+  const count = db.prepare(
+    "SELECT count(*) FILTER (WHERE state = 'ready') AS ready, count(*) FILTER (WHERE state <> 'ready') AS busy FROM checkout WHERE project_id = ? AND kind = 'slot'",
+  );
+  const look = (): { readonly ready: number; readonly busy: number } => count.get(project) as { ready: number; busy: number };
+  return {
+    look,
+    /** Waits until the slots that tasks left are clean again. */
+    untilReady: async (): Promise<void> => {
+      for (let waited = 0; waited < 30_000; waited += 20) {
+        const { ready, busy } = look();
+        if (ready > 0 && busy === 0) return;
+        await sleep(20);
+      }
+      throw new Error('no slot became ready');
+    },
+    close: () => db.close(),
+  };
 };
+
+type Slots = ReturnType<typeof openSlots>;
 
 const plainCheckout = async (repository: string, target: string): Promise<number> => {
   const took = await timed(async () => {
@@ -86,16 +92,20 @@ const worktree = async (repository: string, target: string): Promise<number> => 
   return took;
 };
 
-/** A project that the node never saw: its first task finds no slot. */
-const coldTask = async (
-  node: RealNode,
-  backend: string,
-  place: { readonly repository: string; readonly copy: string },
-): Promise<Sample> => {
-  cpSync(place.repository, place.copy, { recursive: true });
-  const { id } = await node.client.call('projectAdd', { body: { source: place.copy } });
-  const sample = await runTask(node, { project: id, backend });
-  await untilSlotReady(node, id);
+type Place = { readonly project: string; readonly backend: string };
+
+const warmTask = async (node: RealNode, slots: Slots, place: Place): Promise<Sample> => {
+  await slots.untilReady();
+  return runTask(node, place);
+};
+
+/** A task that finds no ready slot: others hold them all. */
+const coldTask = async (node: RealNode, slots: Slots, place: Place): Promise<Sample> => {
+  await slots.untilReady();
+  const holders: string[] = [];
+  while (slots.look().ready > 0) holders.push(...(await startWaiting(node, 1, place)));
+  const sample = await runTask(node, place);
+  await cancelAll(node, holders);
   return sample;
 };
 
@@ -129,25 +139,26 @@ const commitMs = (directory: string): number => {
 const measure = async (node: RealNode, { directory, rounds }: { directory: string; rounds: number }) => {
   const { root: repository } = largeRepository(directory, FILES);
   const { id: project } = await node.client.call('projectAdd', { body: { source: repository } });
+  const slots = openSlots(node, project);
   let count = 0;
   const fresh = (): string => join(directory, `c${count++}`);
-  const warm = (backend: string) => async () => {
-    await untilSlotReady(node, project);
-    return runTask(node, { project, backend });
-  };
-  await runTask(node, { project, backend: 'local' });
-  const bare = await takeTurns(rounds, {
-    program: async () => (await runBare('/bin/true', [])).ended,
-    warmLocal: warm('local'),
-    warmSandbox: warm('sandbox'),
-  });
-  const cold = await takeTurns(Math.max(1, Math.ceil(rounds / 4)), {
-    checkout: () => plainCheckout(repository, fresh()),
-    worktree: () => worktree(repository, fresh()),
-    local: () => coldTask(node, 'local', { repository, copy: fresh() }),
-    sandbox: () => coldTask(node, 'sandbox', { repository, copy: fresh() }),
-  });
-  return { bare, cold };
+  try {
+    await runTask(node, { project, backend: 'local' });
+    const warm = await takeTurns(rounds, {
+      program: async () => (await runBare('/bin/true', [])).ended,
+      local: () => warmTask(node, slots, { project, backend: 'local' }),
+      sandbox: () => warmTask(node, slots, { project, backend: 'sandbox' }),
+    });
+    const cold = await takeTurns(Math.max(1, Math.ceil(rounds / 4)), {
+      checkout: () => plainCheckout(repository, fresh()),
+      worktree: () => worktree(repository, fresh()),
+      local: () => coldTask(node, slots, { project, backend: 'local' }),
+      sandbox: () => coldTask(node, slots, { project, backend: 'sandbox' }),
+    });
+    return { warm, cold };
+  } finally {
+    slots.close();
+  }
 };
 
 /** From an accepted request to the verdict, with a program that does nothing. */
@@ -158,9 +169,9 @@ export const requestToVerdict: Benchmark = {
   run: async ({ directory, rounds }) => {
     const place = join(directory, 'n');
     mkdirSync(place);
-    const node = await startNode({ directory: place });
+    const node = await startNode({ directory: place, config: { queue: { parallel: 8, perProject: 8 } } });
     try {
-      const { bare, cold } = await measure(node, { directory, rounds });
+      const { warm, cold } = await measure(node, { directory, rounds });
       const row = (
         what: string,
         samples: readonly Sample[],
@@ -173,21 +184,21 @@ export const requestToVerdict: Benchmark = {
         bare: spreadOf(against[1]),
         against: against[0],
       });
-      const program = ['/bin/true', bare.program] as const;
+      const program = ['/bin/true', warm.program] as const;
       const checkout = ['clone --shared, checkout, /bin/true', cold.checkout] as const;
       const worktreeAdd = ['worktree add, /bin/true', cold.worktree] as const;
       return {
         rows: [
-          atMostOver(row('warm slot, local', bare.warmLocal, 'accepted', program), 120),
-          atMostOver(row('warm slot, sandbox', bare.warmSandbox, 'accepted', program), 120),
-          { ...row('warm slot, sandbox, from the sent request', bare.warmSandbox, 'sent', program), goal: null },
+          atMostOver(row('warm slot, local', warm.local, 'accepted', program), 120),
+          atMostOver(row('warm slot, sandbox', warm.sandbox, 'accepted', program), 120),
+          { ...row('warm slot, sandbox, from the sent request', warm.sandbox, 'sent', program), goal: null },
           atMostTimes(row('cold, local', cold.local, 'accepted', checkout), 3),
           atMostTimes(row('cold, sandbox', cold.sandbox, 'accepted', checkout), 3),
           { ...row('cold, sandbox', cold.sandbox, 'accepted', worktreeAdd), goal: null },
         ],
         notes: [
-          breakdown('warm, local', bare.warmLocal),
-          breakdown('warm, sandbox', bare.warmSandbox),
+          breakdown('warm, local', warm.local),
+          breakdown('warm, sandbox', warm.sandbox),
           breakdown('cold, local', cold.local),
           breakdown('cold, sandbox', cold.sandbox),
           `One durable commit of one row by the raw driver: ${commitMs(directory).toFixed(2)} ms.`,
