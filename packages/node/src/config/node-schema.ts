@@ -127,4 +127,4 @@ export const nodeSchema = z.strictObject({
 export type NodeConfig = z.output<typeof nodeSchema>;
 
 /** Keys whose change takes effect at the next start; every other holds for what begins after it. */
-export const restartKeys: readonly string[] = ['listen.host', 'listen.port', 'data'];
+export const restartKeys: readonly string[] = ['listen.host', 'listen.port', 'data', 'prices'];

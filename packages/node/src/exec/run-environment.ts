@@ -4,7 +4,12 @@ import type { EnvironmentSpec, RunSpec } from './backend.ts';
 import { looksSecret } from './secret-mask.ts';
 
 /** The machine a program runs on, as far as its variables are concerned. */
-export type MachineEnvironment = { readonly variables: Readonly<Record<string, string | undefined>>; readonly user: string };
+export type MachineEnvironment = {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly user: string;
+  /** Folders of tools that the operator added; they come first in PATH. */
+  readonly toolFolders?: readonly string[];
+};
 
 /** Names that mean the environment's own places, whoever asks for them. */
 const PRIVATE_NAMES = ['HOME', 'TMPDIR', 'TMP', 'TEMP'];
@@ -33,7 +38,7 @@ export const buildRunEnvironment = (
     TMPDIR: environment.scratchpad,
     TMP: environment.scratchpad,
     TEMP: environment.scratchpad,
-    PATH: SYSTEM_PATH,
+    PATH: [...(machine.toolFolders ?? []), SYSTEM_PATH].join(':'),
     LANG: 'C.UTF-8',
     SHELL: '/bin/sh',
     USER: machine.user,

@@ -19,6 +19,6 @@ export const taskApply: Command = async (context) => {
   return {
     result: applied,
     text: `${screen.good('✓')} ${applied.headSha.slice(0, 10)}${where}\n  ${inertLine(applied.note)}`,
-    hints: [applied.treeUpdated ? '  git log -1 --stat' : `  git switch ${applied.branch ?? applied.headSha}`],
+    hints: applied.treeUpdated ? ['  git log -1 --stat'] : applied.branch === null ? [] : [`  git switch ${applied.branch}`],
   };
 };

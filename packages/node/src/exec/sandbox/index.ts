@@ -12,7 +12,12 @@ const absolutePath = z.string().regex(/^\//, 'an absolute path');
 
 const optionsSchema = z.strictObject({
   ...frontOptions,
-  toolPaths: z.array(absolutePath).default([]).describe('Directories every program may read and execute, beside the system'),
+  toolPaths: z
+    .array(absolutePath)
+    .default([])
+    .describe(
+      'Directories every program may read and execute, beside the system; they (or their bin folders) come first in PATH',
+    ),
   unixSockets: z.boolean().default(false).describe('Allow Unix sockets inside'),
   frontPort: z.int().min(1024).max(65535).default(SANDBOX_FRONT_PORT).describe("The broker's port inside"),
 });

@@ -31,7 +31,11 @@ describe('what the sandbox tells a keeper', () => {
       command: 'sh',
       args: ['-c', 'true'],
       cwd: '/w/checkout',
-      env: expect.objectContaining({ HOME: '/w/home', TMPDIR: '/w/tmp' }),
+      env: expect.objectContaining({
+        HOME: '/w/home',
+        TMPDIR: '/w/tmp',
+        PATH: expect.stringMatching(/^\/tools:\/usr\/local\/sbin:/),
+      }),
       stdio: 'piped',
       confinement: {
         files: expectedRules,

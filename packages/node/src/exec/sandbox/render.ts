@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { KeeperSpec } from '../../keeper/types.ts';
 import type { PathGrant } from '../backend.ts';
 import { ownGrants, resolveGrants } from '../grants.ts';
@@ -29,11 +30,15 @@ export const renderSandbox = (input: RenderInput, settings: SandboxSettings): Ke
     ...environment.grants,
     ...run.grants,
   ];
-  return renderKeeperSpec(input, {
-    files: resolveGrants(grants, { home: environment.home, fence, disk }),
-    readOnly: environment.readOnly,
-    network: 'none',
-    processes: true,
-    unixSockets: settings.unixSockets,
-  });
+  const toolFolders = settings.toolPaths.map((path) => (disk.exists(join(path, 'bin')) ? join(path, 'bin') : path));
+  return renderKeeperSpec(
+    { ...input, machine: { ...input.machine, toolFolders } },
+    {
+      files: resolveGrants(grants, { home: environment.home, fence, disk }),
+      readOnly: environment.readOnly,
+      network: 'none',
+      processes: true,
+      unixSockets: settings.unixSockets,
+    },
+  );
 };

@@ -131,7 +131,7 @@ const turnSpec = (
     ],
     env: { ...taskEnvironment(open, round), ...launch.env },
     secretNames: secretNames(open),
-    envPassthrough: ['PATH', 'LANG', 'LC_ALL', 'TZ'],
+    envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
     stdio: 'stream',
     limits: limitsOf(settings, Math.min(settings.turnMs, remainingMs(open, settings))),
     label: `${harness.id} turn ${round}`,
