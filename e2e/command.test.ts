@@ -48,7 +48,7 @@ const conduct = async (script: string, more: Partial<TaskCreate> = {}): Promise<
   taskEnd(client, await send(script, more));
 
 const project = async (name: string, hooks: Hooks = {}, settings?: string): Promise<string> => {
-  const repository = makeRepository(place, name, hooks, settings);
+  const repository = makeRepository(place, name, { ...hooks, settings });
   await client.call('projectAdd', { body: { source: repository } });
   return repository;
 };

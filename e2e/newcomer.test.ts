@@ -10,7 +10,7 @@ import { eventsOf, bodiesOf } from './support/wait.ts';
 
 const MOST_MS = 60_000;
 
-describe.skipIf(!isThere('claude'))('a newcomer', () => {
+describe.skipIf(!isThere('pi'))('a newcomer', () => {
   it(
     'runs the demo: the node starts by itself, the first attempt is sent back, the second is accepted',
     { timeout: 180_000 },

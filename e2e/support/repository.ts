@@ -6,8 +6,12 @@ import type { Place } from './place.ts';
 /** The scripts of a repository, by hook; each is the body of a `sh` script. */
 export type Hooks = Partial<Record<'init' | 'before' | 'validation' | 'after', string>>;
 
-/** Makes a repository with hooks in a place; answers its path. */
-export const makeRepository = (place: Place, name: string, hooks: Hooks = {}, settings?: string): string => {
+/** Makes a repository with hooks, and the text of its project file, in a place; answers its path. */
+export const makeRepository = (
+  place: Place,
+  name: string,
+  { settings, ...hooks }: Hooks & { settings?: string } = {},
+): string => {
   const { root } = plainRepository(join(place.folder, 'repositories'), { name });
   for (const [hook, body] of Object.entries(hooks)) {
     const path = `.orrery/hooks/${hook}.sh`;

@@ -53,9 +53,5 @@ export const textOf = (events: readonly OrreryEvent[], turn?: number): string =>
     .join('');
 
 /** Waits until what a task printed holds a text. */
-export const printed = (client: Client, id: string, text: string, limitMs = 30_000): Promise<true> =>
-  waitFor(
-    `${id} prints ${JSON.stringify(text)}`,
-    async () => (textOf(await eventsOf(client, id)).includes(text) ? true : null),
-    limitMs,
-  );
+export const printed = (client: Client, id: string, text: string): Promise<true> =>
+  waitFor(`${id} prints ${JSON.stringify(text)}`, async () => (textOf(await eventsOf(client, id)).includes(text) ? true : null));
