@@ -174,27 +174,22 @@ export const requestToVerdict: Benchmark = {
       const { warm, cold } = await measure(node, { directory, rounds });
       const row = (
         what: string,
-        samples: readonly Sample[],
-        from: 'accepted' | 'sent',
-        against: readonly [string, readonly number[]],
-      ): Omit<Row, 'goal'> => ({
-        what,
-        unit: 'ms',
-        ours: spreadOf(samples.map((sample) => sample[from])),
-        bare: spreadOf(against[1]),
-        against: against[0],
-      });
+        samplesMs: readonly number[],
+        [name, bareMs]: readonly [string, readonly number[]],
+      ): Omit<Row, 'goal'> => ({ what, unit: 'ms', ours: spreadOf(samplesMs), bare: spreadOf(bareMs), against: name });
+      const accepted = (samples: readonly Sample[]): number[] => samples.map((sample) => sample.accepted);
+      const sent = (samples: readonly Sample[]): number[] => samples.map((sample) => sample.sent);
       const program = ['/bin/true', warm.program] as const;
       const checkout = ['clone --shared, checkout, /bin/true', cold.checkout] as const;
       const worktreeAdd = ['worktree add, /bin/true', cold.worktree] as const;
       return {
         rows: [
-          atMostOver(row('warm slot, local', warm.local, 'accepted', program), 120),
-          atMostOver(row('warm slot, sandbox', warm.sandbox, 'accepted', program), 120),
-          { ...row('warm slot, sandbox, from the sent request', warm.sandbox, 'sent', program), goal: null },
-          atMostTimes(row('cold, local', cold.local, 'accepted', checkout), 3),
-          atMostTimes(row('cold, sandbox', cold.sandbox, 'accepted', checkout), 3),
-          { ...row('cold, sandbox', cold.sandbox, 'accepted', worktreeAdd), goal: null },
+          atMostOver(row('warm slot, local', accepted(warm.local), program), 120),
+          atMostOver(row('warm slot, sandbox', accepted(warm.sandbox), program), 120),
+          { ...row('warm slot, sandbox, from the sent request', sent(warm.sandbox), program), goal: null },
+          atMostTimes(row('cold, local', accepted(cold.local), checkout), 3),
+          atMostTimes(row('cold, sandbox', accepted(cold.sandbox), checkout), 3),
+          { ...row('cold, sandbox', accepted(cold.sandbox), worktreeAdd), goal: null },
         ],
         notes: [
           breakdown('warm, local', warm.local),

@@ -103,6 +103,64 @@ const settings: AttemptSettings = {
 
 const project = { id: 'prj_1', name: 'demo', path: '/demo' };
 
+const hooks = new Map<HookName, Uint8Array>(
+  (['init', 'before', 'validation', 'after'] as const).map((name) => [name, Buffer.from('#!/bin/sh\n')]),
+);
+
+const projectsOf = (life: Life): RunParts['projects'] => ({
+  uncommitted: () => whileAlive(life, async () => 0),
+  refresh: () => whileAlive<void>(life, async () => undefined),
+  resolveBase: () => whileAlive(life, async () => ({ sha: 'a'.repeat(40), name: 'main' })),
+  readHooks: () => whileAlive(life, async () => ({ hooks, projectFile: null })),
+});
+
+const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunParts['workspace'] => ({
+  claim: ({ taskId, attempt }) =>
+    whileAlive(life, async () => {
+      const checkoutId = `${taskId}.${attempt}`;
+      slices.claimed.set(checkoutId, taskId);
+      return { checkoutId, path: directory, readOnly: [], reads: [] };
+    }),
+  scratch: () => whileAlive(life, async () => ({ checkoutId: 'scratch', path: directory, readOnly: [], reads: [] })),
+  collect: () =>
+    whileAlive(life, async () => ({
+      headSha: 'b'.repeat(40),
+      resultRef: 'refs/orrery/results/x/1',
+      filesChanged: 1,
+      insertions: 1,
+      deletions: 0,
+      commits: 1,
+      salvageRef: null,
+      notes: [],
+    })),
+  release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
+  recover: (live) =>
+    whileAlive(life, async () => {
+      for (const [checkoutId, taskId] of slices.claimed) if (!live.includes(taskId)) slices.claimed.delete(checkoutId);
+    }),
+});
+
+const tokensOf = (slices: FakeSlices, life: Life): RunParts['tokens'] => ({
+  mint: ({ environmentId }) =>
+    whileAlive(life, async () => {
+      slices.tokens.add(environmentId);
+      return { run: 'run', egress: 'egress' };
+    }),
+  end: (environmentId) => whileAlive(life, async () => void slices.tokens.delete(environmentId)),
+});
+
+/** What never changes in these tests. */
+const still = {
+  program: async () => null,
+  usageOf: async () => free,
+  gatewayFailure: () => null,
+  budgetRefused: () => false,
+  settle: () => settings,
+  asRoot: false,
+  atKillPoint: () => undefined,
+  queue: () => ({ parallel: 4, perProject: 4 }),
+} satisfies Partial<RunParts>;
+
 type Asked = {
   readonly store: Store;
   readonly directory: string;
@@ -130,9 +188,6 @@ export const runParts = async ({
 }> => {
   const ids = createIds({ clock: systemClock, random: systemRandom });
   const backend = machine.backend(life);
-  const hooks = new Map<HookName, Uint8Array>(
-    (['init', 'before', 'validation', 'after'] as const).map((name) => [name, Buffer.from('#!/bin/sh\n')]),
-  );
   await mkdir(join(directory, 'environments'), { recursive: true });
   const tasks = tasksOn(store, ids, harness);
   const parts: RunParts = {
@@ -140,59 +195,16 @@ export const runParts = async ({
     clock: systemClock,
     ids,
     log: silent,
-    projects: {
-      uncommitted: () => whileAlive(life, async () => 0),
-      refresh: () => whileAlive<void>(life, async () => undefined),
-      resolveBase: () => whileAlive(life, async () => ({ sha: 'a'.repeat(40), name: 'main' })),
-      readHooks: () => whileAlive(life, async () => ({ hooks, projectFile: null })),
-    },
-    workspace: {
-      claim: ({ taskId, attempt }) =>
-        whileAlive(life, async () => {
-          const checkoutId = `${taskId}.${attempt}`;
-          slices.claimed.set(checkoutId, taskId);
-          return { checkoutId, path: directory, readOnly: [], reads: [] };
-        }),
-      scratch: () => whileAlive(life, async () => ({ checkoutId: 'scratch', path: directory, readOnly: [], reads: [] })),
-      collect: () =>
-        whileAlive(life, async () => ({
-          headSha: 'b'.repeat(40),
-          resultRef: 'refs/orrery/results/x/1',
-          filesChanged: 1,
-          insertions: 1,
-          deletions: 0,
-          commits: 1,
-          salvageRef: null,
-          notes: [],
-        })),
-      release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
-      recover: (live) =>
-        whileAlive(life, async () => {
-          for (const [checkoutId, taskId] of slices.claimed) if (!live.includes(taskId)) slices.claimed.delete(checkoutId);
-        }),
-    },
-    tokens: {
-      mint: ({ environmentId }) =>
-        whileAlive(life, async () => {
-          slices.tokens.add(environmentId);
-          return { run: 'run', egress: 'egress' };
-        }),
-      end: (environmentId) => whileAlive(life, async () => void slices.tokens.delete(environmentId)),
-    },
+    projects: projectsOf(life),
+    workspace: workspaceOf(slices, life, directory),
+    tokens: tokensOf(slices, life),
     backend: () => backend,
     backends: () => [backend],
     harness: () => harness,
-    program: async () => null,
-    usageOf: async () => free,
-    gatewayFailure: () => null,
-    budgetRefused: () => false,
-    settle: () => settings,
+    ...still,
     removeEnvironment: () => whileAlive(life, async () => undefined),
     environmentsDirectory: join(directory, 'environments'),
     brokerSocket: join(directory, 'broker.sock'),
-    asRoot: false,
-    atKillPoint: () => undefined,
-    queue: () => ({ parallel: 4, perProject: 4 }),
     generation,
   };
   return { parts, tasks, slices, intent: (prompt) => taskCreate.parse({ prompt, project: 'demo' }) };

@@ -112,17 +112,9 @@ const startProgram = async (launch: TurnLaunch, { home, workdir, scratchpad }: T
   return spawn(launch.command, launch.args, { cwd: workdir, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
 };
 
-const runTurn = async ({
-  harness,
-  context,
-  ask,
-  place,
-}: {
-  harness: Harness;
-  context: TurnContext;
-  ask: TurnAsk;
-  place: BrokerPlace;
-}): Promise<Turn> => {
+type TurnParts = { harness: Harness; context: TurnContext; ask: TurnAsk; place: BrokerPlace };
+
+const runTurn = async ({ harness, context, ask, place }: TurnParts): Promise<Turn> => {
   const startedAt = Date.now();
   const launch = harness.launch(context);
   const child = await startProgram(launch, context);

@@ -37,8 +37,10 @@ const failing =
   ({ spec }) =>
     'path' in spec ? { stdout: '', exitCode: 0 } : { stdout: 'no idea\n', exitCode: 3 };
 
+type Cut = { readonly at: number; readonly when: 'before' | 'after' };
+
 /** Cuts the life at the n-th durable write: `before` loses it, `after` keeps it and loses the answer. */
-const mortal = (store: Store, life: Life, cut: { readonly at: number; readonly when: 'before' | 'after' }): Store => {
+const mortal = (store: Store, life: Life, cut: Cut): Store => {
   let writes = 0;
   return {
     ...store,
@@ -65,10 +67,47 @@ type Outcome = {
   readonly writes: number;
 };
 
-const live = async (
-  program: () => FakeProgram,
-  cut: { readonly at: number; readonly when: 'before' | 'after' } | null,
-): Promise<Outcome> => {
+type World = { readonly store: Store; readonly directory: string; readonly machine: FakeMachine };
+
+/** A store that counts its durable writes. */
+const counting = (store: Store): { readonly store: Store; readonly writes: () => number } => {
+  let writes = 0;
+  const counted: Store = {
+    ...store,
+    get read() {
+      return store.read;
+    },
+    transaction: (job) => (writes++, store.transaction(job)),
+  };
+  return { store: counted, writes: () => writes };
+};
+
+/** The first life of a node: it takes a task and runs it until it dies, or to its end. */
+const liveFirst = async (world: World, cut: Cut | null): Promise<Pick<Outcome, 'slices' | 'writes'> & { taskId: string }> => {
+  const life = createLife();
+  const counted = counting(world.store);
+  const store = cut === null ? counted.store : mortal(world.store, life, cut);
+  const { parts, tasks, slices, intent } = await runParts({ ...world, store, life, harness: lineHarness, generation: 'one' });
+  const task = await tasks.add(intent('fix the test'));
+  createRunLoop(parts).start();
+  await Promise.race([life.ended, waitForEnd(world.store, task.id)]);
+  life.end();
+  return { taskId: task.id, slices, writes: counted.writes() };
+};
+
+/** The second life: it recovers and brings the task to its end. */
+const liveAgain = async (world: World, { taskId, slices }: { taskId: string; slices: FakeSlices }): Promise<Task> => {
+  const life = createLife();
+  const { parts, tasks } = await runParts({ ...world, life, harness: lineHarness, generation: 'two', slices });
+  const loop = createRunLoop(parts);
+  await loop.recover();
+  loop.start();
+  await waitForEnd(world.store, taskId);
+  await loop.drain();
+  return tasks.show(taskId);
+};
+
+const live = async (program: () => FakeProgram, cut: Cut | null): Promise<Outcome> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-crash-'));
   const machine = createFakeMachine(program());
   const store = await openStore({
@@ -78,52 +117,11 @@ const live = async (
     startWriter: startInlineWriter,
   });
   try {
-    const first = createLife();
-    let writes = 0;
-    const counted: Store = {
-      ...store,
-      get read() {
-        return store.read;
-      },
-      transaction: (job) => (writes++, store.transaction(job)),
-    };
-    const one = await runParts({
-      store: cut === null ? counted : mortal(store, first, cut),
-      directory,
-      machine,
-      life: first,
-      harness: lineHarness,
-      generation: 'one',
-    });
-    const task = await one.tasks.add(one.intent('fix the test'));
-    const loop = createRunLoop(one.parts);
-    loop.start();
-    await Promise.race([first.ended, waitForEnd(store, task.id)]);
-    first.end();
-    const second = createLife();
-    const two = await runParts({
-      store,
-      directory,
-      machine,
-      life: second,
-      harness: lineHarness,
-      generation: 'two',
-      slices: one.slices,
-    });
-    const next = createRunLoop(two.parts);
-    await next.recover();
-    next.start();
-    await waitForEnd(store, task.id);
-    await next.drain();
-    const events = await store.taskEvents({ taskId: task.id, after: 0, limit: 1000 });
+    const { taskId, slices, writes } = await liveFirst({ store, directory, machine }, cut);
+    const task = await liveAgain({ store, directory, machine }, { taskId, slices });
+    const events = await store.taskEvents({ taskId, after: 0, limit: 1000 });
     expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index + 1));
-    return {
-      task: await two.tasks.show(task.id),
-      machine,
-      slices: one.slices,
-      log: events.map((event) => timeless(event.body)),
-      writes,
-    };
+    return { task, machine, slices, log: events.map((event) => timeless(event.body)), writes };
   } finally {
     await store.close();
     await rm(directory, { recursive: true, force: true });
