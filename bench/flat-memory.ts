@@ -62,31 +62,38 @@ const writeEvents = async (directory: string): Promise<void> => {
   await store.close();
 };
 
-/** Reads the node's stream from its beginning until so many events came. */
-const readStream = async (url: string, token: string): Promise<void> => {
+/** Opens the node's stream at its beginning. */
+const openStream = async (url: string, token: string): Promise<IncomingMessage> => {
   const request = get(`${url}/api/v1/events?after=0`, {
     headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+    agent: false,
   });
   // Leaving a stream in its middle resets the connection; too few events are noticed below.
   request.on('error', () => undefined);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   if (response.statusCode !== 200) throw new Error(`the stream answered ${response.statusCode}`);
+  return response.setEncoding('latin1');
+};
+
+/** Reads a stream until so many events came. */
+const readStream = async (stream: AsyncIterable<string>): Promise<void> => {
   let events = 0;
   let tail = '';
-  for await (const piece of response.setEncoding('latin1') as AsyncIterable<string>) {
+  for await (const piece of stream) {
     const text = tail + piece;
     events += text.split('"kind":"notice"').length - 1;
     tail = text.slice(-14);
-    if (events >= EVENTS) break;
+    if (events >= EVENTS) return;
   }
-  request.destroy();
-  if (events < EVENTS) throw new Error(`the stream ended after ${events} events`);
+  throw new Error(`the stream ended after ${events} events`);
 };
 
 const readAll = (directory: string) => async (): Promise<void> => {
   const { url } = JSON.parse(readFileSync(join(directory, 'data', 'node.json'), 'utf8')) as { url: string };
   const token = readFileSync(join(directory, 'data', 'owner.token'), 'utf8').trim();
-  await Promise.all(Array.from({ length: READERS }, () => readStream(url, token)));
+  const streams: IncomingMessage[] = [];
+  while (streams.length < READERS) streams.push(await openStream(url, token));
+  await Promise.all(streams.map(readStream));
 };
 
 /** Whether the memory of a node stays flat when a lot goes through it. */
