@@ -18,7 +18,7 @@ const steps = [
   { text: 'It is written now.' },
 ];
 
-const points: Readonly<Record<'pi' | 'claude', readonly string[]>> = {
+const points: Readonly<Record<AgentName, readonly string[]>> = {
   pi: [
     'run-launched:drive',
     'run-going:drive',
@@ -29,6 +29,7 @@ const points: Readonly<Record<'pi' | 'claude', readonly string[]>> = {
     'collected',
   ],
   claude: ['run-going:drive', 'input-written:drive', 'output-committed:drive:2', 'run-ended:drive', 'input-written:drive:2'],
+  codex: ['output-committed:drive:2', 'input-written:drive:2'],
 };
 
 const conduct = async (
@@ -90,7 +91,7 @@ const expected = {
   promptCounts: { 'MARKER-first': 1, 'MARKER-why': 1 },
 };
 
-for (const name of ['pi', 'claude'] as const) {
+for (const name of ['pi', 'claude', 'codex'] as const) {
   describe.skipIf(!isThere(name)).concurrent(`${name} under a node that is killed`, { timeout: 300_000 }, () => {
     it.for(points[name])('at %s', async (point, context) => {
       expect(summary(await conduct(name, [point], context))).toEqual(expected);

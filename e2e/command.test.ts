@@ -305,6 +305,28 @@ echo begun; while :; do sleep ${tag}; done`,
   });
 });
 
+describe.concurrent('a person who stops watching', () => {
+  const watching = (script: string, tag: string): Promise<CliAnswer> =>
+    place.cli(['run', '--command', 'watch', '--request-id', tag, '--', ...sh(script)], {
+      began: (signal) => void untilBegun(tag).then(() => signal('SIGINT')),
+    });
+  const untilBegun = (tag: string): Promise<true> =>
+    waitFor('it begins', async () => {
+      const { items } = await client.call('taskList', { query: { limit: 200 } });
+      const task = items.find(({ requestId }) => requestId === tag);
+      return task !== undefined && textOf(await eventsOf(client, task.id)).includes('begun') ? true : null;
+    });
+
+  it('ends with 130, is told how to come back, and the work goes on', async () => {
+    const answer = await watching('echo begun; sleep 4; echo over', 'watch-once');
+    const { items } = await client.call('taskList', { query: { limit: 200 } });
+    const task = items.find(({ requestId }) => requestId === 'watch-once')!;
+    expect([answer.code, answer.stderr.includes(`orrery task wait ${task.id}`) || answer.stderr.includes(`orrery task log ${task.id}`)]).toEqual([130, true]);
+    const waited = await place.cli(['task', 'wait', task.id, '--json']);
+    expect([waited.code, (waited.envelope().result as { task: Task }).task.verdict]).toEqual([0, 'accepted']);
+  });
+});
+
 describe.concurrent('a result is applied', () => {
   it('never onto a dirty tree: exit 8, everything as it was; the branch is offered and made', async () => {
     const repository = makeRepository(place, 'dirty');
