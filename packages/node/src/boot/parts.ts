@@ -163,6 +163,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       const settings = settle({ intent, projectFile: null });
       const harness = parts.harnesses.get(settings.harness);
       checkCommand(harness.id, intent);
+      await parts.backends.get(settings.backend).preflight(settings.required);
       if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
       if (isScripted(settings.model)) await parts.scripted.start();
       return { harness: harness.id, backend: settings.backend, model: settings.model };

@@ -5,6 +5,8 @@ import type { NodeConfig } from '../config/node-schema.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { findEnvironment } from '../environment/index.ts';
+import type { Backend } from '../exec/backend.ts';
+import type { KeeperGuarantee } from '../keeper/types.ts';
 import type { Remover } from '../files/remove.ts';
 import type { Projects } from '../project/index.ts';
 import type { AttemptSettings, HookName, ProjectDoor, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
@@ -92,9 +94,13 @@ export const settleAttempt =
       ...settings,
       backend: backend.name,
       upstream: isScripted(settings.model) ? scriptedProvider : null,
-      required: backend.defaultRequired,
+      required: requiredOf(backend, intent),
     };
   };
+
+/** What must hold: what the backend asks for by itself, and files for a task that shall only read. */
+const requiredOf = (backend: Backend, { readOnly }: TaskIntent): readonly KeeperGuarantee[] =>
+  readOnly ? [...new Set([...backend.defaultRequired, 'files' as const])] : backend.defaultRequired;
 
 /** Takes away the directory of an environment that has ended, as it was recorded when it was made. */
 export const environmentRemover =
