@@ -1,20 +1,40 @@
 #!/bin/sh
-# Builds the keeper: native/build/orrery-keeper, or another output and flavour.
-#   build.sh [release|sanitize|faults] [OUTPUT]     CC chooses the compiler, CFLAGS and LIBS add to its flags
+# Builds the keeper, native/build/orrery-keeper, and the program of the self-test, native/build/escape.
+#   build.sh                                               both
+#   build.sh release|sanitize|faults|escape [OUTPUT]       a flavour of the keeper, or the self-test's program
+# CC chooses the compiler, CFLAGS and LIBS add to its flags.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-flavour=${1:-release}
-output=${2:-$here/build/orrery-keeper}
 cc=${CC:-cc}
-common="-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror"
-case $flavour in
-	release) flags="-O2 -static -s -fstack-protector-strong" ;;
-	faults) flags="-O2 -g -DKEEPER_FAULTS" ;;
-	sanitize) flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
-	*) echo "build.sh: unknown flavour $flavour" >&2; exit 64 ;;
-esac
-mkdir -p "$(dirname -- "$output")"
-# To a temporary name first: a running keeper's file is never written to.
-# shellcheck disable=SC2086
-$cc $common ${CFLAGS:-} $flags -o "$output.new" "$here"/keeper/*.c ${LIBS:-}
-mv -f "$output.new" "$output"
+warnings="-std=c11 -Wall -Wextra -Werror"
+common="$warnings -D_GNU_SOURCE -Wshadow -Wconversion -Wno-sign-conversion"
+
+# build FLAVOUR [OUTPUT]
+build() {
+	output=$here/build/orrery-keeper
+	sources=$here/keeper/*.c
+	case $1 in
+		release) flags="$common -O2 -static -s -fstack-protector-strong" ;;
+		faults) flags="$common -O2 -g -DKEEPER_FAULTS" ;;
+		sanitize) flags="$common -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
+		escape)
+			output=$here/build/escape
+			sources=$here/test/escape.c
+			flags="$warnings -O1 -static -s"
+			;;
+		*) echo "build.sh: unknown flavour $1" >&2; exit 64 ;;
+	esac
+	output=${2:-$output}
+	mkdir -p "$(dirname -- "$output")"
+	# To a temporary name first: a running program's file is never written to.
+	# shellcheck disable=SC2086
+	$cc ${CFLAGS:-} $flags -o "$output.new" $sources ${LIBS:-}
+	mv -f "$output.new" "$output"
+}
+
+if [ $# = 0 ]; then
+	build release
+	build escape
+else
+	build "$@"
+fi

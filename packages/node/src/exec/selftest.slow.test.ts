@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findKeeperBinary } from '../keeper/binary.ts';
+import { findEscapeBinary, findKeeperBinary } from '../keeper/binary.ts';
 import { createKeeperClient } from '../keeper/client.ts';
 import type { Backend } from './backend.ts';
 import { createKeeperBackend, freeLoopbackPort } from './keeper-backend.ts';
@@ -11,7 +10,6 @@ import { createBackendFactories, resolveBackend } from './registry.ts';
 import { renderSandbox } from './sandbox/render.ts';
 import { selftestBackend } from './selftest.ts';
 
-const source = join(import.meta.dirname, '../../../../native/test/escape.c');
 const keeper = createKeeperClient({ binary: () => findKeeperBinary() });
 let root = '';
 
@@ -42,21 +40,20 @@ const holed = () =>
     parts(),
   );
 
-const tried = (backend: Backend) => {
+const tried = (backend: Backend, escapeProgram?: string) => {
   const closed = [
     { name: 'data', path: join(root, 'data') },
     { name: 'home', path: join(root, 'person') },
     { name: 'shadow', path: '/etc/shadow' },
     { name: 'tmp', path: '/tmp' },
   ];
-  return selftestBackend({ backend, directory: join(root, 'test'), closed, escapeProgram: join(root, 'escape') });
+  return selftestBackend({ backend, directory: join(root, 'test'), closed, escapeProgram });
 };
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'orrery-selftest-'));
   for (const name of ['data', 'person', 'test']) mkdirSync(join(root, name));
   writeFileSync(join(root, 'person/letter'), 'x');
-  execFileSync('cc', ['-O1', '-o', join(root, 'escape'), source]);
 });
 
 afterEach(() => {
@@ -64,14 +61,18 @@ afterEach(() => {
 });
 
 describe('the self-test', () => {
-  it('finds nothing that gets out of the sandbox, and what must work works', async () => {
-    const attempts = await tried(named('sandbox'));
-    expect(attempts.length).toBeGreaterThan(60);
-    expect(attempts.filter(({ ok }) => !ok)).toEqual([]);
-    expect(attempts.filter(({ seen }) => seen === 'allowed').map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['inside-write', 'own-server']),
-    );
-  });
+  it.each(['build', 'prebuilt'])(
+    'finds nothing that gets out of the sandbox, and what must work works (native/%s)',
+    async (from) => {
+      const program = findEscapeBinary({ isExecutable: (path) => path.includes(`/native/${from}/`) && existsSync(path) });
+      const attempts = await tried(named('sandbox'), program);
+      expect(attempts.length).toBeGreaterThan(60);
+      expect(attempts.filter(({ ok }) => !ok)).toEqual([]);
+      expect(attempts.filter(({ seen }) => seen === 'allowed').map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['inside-write', 'own-server']),
+      );
+    },
+  );
 
   it('finds each hole of a backend that has some', async () => {
     const failed = (await tried(holed())).filter(({ ok }) => !ok).map(({ name }) => name);
@@ -86,8 +87,9 @@ describe('the self-test', () => {
   });
 
   it('rejects rather than to say that nothing was found when nothing was tried', async () => {
-    writeFileSync(join(root, 'escape'), '#!/bin/sh\nexit 0\n');
-    await expect(tried(named('sandbox'))).rejects.toMatchObject({
+    const program = join(root, 'escape');
+    writeFileSync(program, '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    await expect(tried(named('sandbox'), program)).rejects.toMatchObject({
       code: 'backend_unavailable',
       message: 'Only 0 attempts were made inside.',
     });

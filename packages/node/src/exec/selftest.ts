@@ -1,7 +1,6 @@
 // What a program tries from inside an environment, and what came of it: the rows of `orrery selftest sandbox`.
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
+import { findEscapeBinary } from '../keeper/binary.ts';
 import type { Backend, Environment, PathGrant, RunSpec } from './backend.ts';
 import { setSelftestPlace } from './selftest-place.ts';
 import type { SelftestPlace } from './selftest-place.ts';
@@ -25,7 +24,7 @@ export type SelftestOptions = {
   /** An empty directory that the caller made and removes afterwards; not below /usr, /opt or another place that is granted. */
   readonly directory: string;
   readonly closed: readonly ClosedPath[];
-  /** The program that tries; default the one that was built beside the keeper. */
+  /** The program that tries; default the one that was built or shipped beside the keeper. */
   readonly escapeProgram?: string;
 };
 
@@ -33,22 +32,6 @@ export type SelftestOptions = {
 const HARMLESS = ['inside-write', 'inside-rename', 'socketpair', 'netlink-route', 'own-server', 'shm'];
 /** What the program tries at the least; fewer lines mean that it was not the right program or did not get through. */
 const LEAST_ATTEMPTS = 60;
-
-const builtEscape = join(import.meta.dirname, '..', '..', '..', '..', 'native', 'build', 'escape');
-
-const findEscape = (named: string | undefined): string => {
-  const path = named ?? builtEscape;
-  try {
-    accessSync(path, constants.X_OK);
-    return path;
-  } catch (cause) {
-    throw new OrreryError('backend_unavailable', `The program that tries to get out is not there: ${path}.`, {
-      rule: 'What is not tried is not claimed.',
-      fix: 'Build it (needs a C compiler): cc -O1 -o native/build/escape native/test/escape.c',
-      cause,
-    });
-  }
-};
 
 const attempt = (name: string, seen: 'allowed' | 'denied', errno: number | null): SelftestAttempt => {
   const expected = HARMLESS.includes(name) ? 'allowed' : 'denied';
@@ -146,7 +129,7 @@ export const selftestBackend = async ({
   escapeProgram,
 }: SelftestOptions): Promise<readonly SelftestAttempt[]> => {
   await refuseWithoutWalls(backend);
-  const program = findEscape(escapeProgram);
+  const program = findEscapeBinary({ explicit: escapeProgram });
   const place = await setSelftestPlace(directory);
   try {
     const environment = await backend.open(place.environment);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findKeeperBinary } from './binary.ts';
+import { findEscapeBinary, findKeeperBinary } from './binary.ts';
 
 const machine = { native: '/n', platform: 'linux', arch: 'arm64' };
 const only = (path: string) => (asked: string) => asked === path;
@@ -22,6 +22,19 @@ describe('where the keeper program is', () => {
       expect.objectContaining({
         code: 'backend_unavailable',
         details: { places: ['/n/build/orrery-keeper', '/n/prebuilt/orrery-keeper-linux-arm64'] },
+      }),
+    );
+  });
+
+  it('the program of the self-test is found in the same places', () => {
+    expect(findEscapeBinary({ ...machine, isExecutable: () => true })).toBe('/n/build/escape');
+    expect(findEscapeBinary({ ...machine, isExecutable: only('/n/prebuilt/orrery-escape-linux-arm64') })).toBe(
+      '/n/prebuilt/orrery-escape-linux-arm64',
+    );
+    expect(() => findEscapeBinary({ ...machine, isExecutable: () => false })).toThrow(
+      expect.objectContaining({
+        code: 'backend_unavailable',
+        details: { places: ['/n/build/escape', '/n/prebuilt/orrery-escape-linux-arm64'] },
       }),
     );
   });
