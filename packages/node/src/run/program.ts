@@ -2,11 +2,12 @@ import { OrreryError, type EventBody, type StageName } from '@orrery/protocol';
 import type { Environment, Handle, RunEnd } from '../exec/backend.ts';
 import type { OutputStream } from '../keeper/types.ts';
 import { findRun, insertRun, updateRun, type RunRow } from '../environment/index.ts';
-import { TERMINATE_GRACE_MS } from '../kernel/limits.ts';
+import { OUTPUT_TAKEN_BYTES, TERMINATE_GRACE_MS } from '../kernel/limits.ts';
 import { createMutex, type Mutex } from '../kernel/mutex.ts';
 import { updateAttempt } from '../task/index.ts';
 import { checkGoing, taskEvent, type AttemptContext } from './attempt-context.ts';
 import { Detached } from './ending.ts';
+import { joinedOutput } from './joined-output.ts';
 
 /** What taking in bytes of one stream gave. `offset` is where parsing may restart; it lies at or before what was taken in. */
 export type Taken = {
@@ -169,7 +170,7 @@ const pump = async <Outcome>(running: Running<Outcome>, stream: OutputStream): P
   const { context, plan, row, handle } = running;
   let committed = row[offsetColumn[stream]];
   let closed = false;
-  for await (const chunk of handle.output(stream, committed)) {
+  for await (const chunk of joinedOutput(handle.output(stream, committed), OUTPUT_TAKEN_BYTES)) {
     const taken = await running.turns.run('', () => takeIn(running, stream, { bytes: chunk.bytes, committed }));
     if (taken.offset > committed) {
       committed = taken.offset;
