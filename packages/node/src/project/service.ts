@@ -6,7 +6,7 @@ import { addProject, type ProjectParts } from './add.ts';
 import { readHooks, type CommitHooks } from './hooks.ts';
 import { hookNames, raise, toProject, type HookName, type ProjectRow } from './model.ts';
 import { findRow, nameTaken, resolveRow } from './resolve.ts';
-import { readUncommitted, refreshProject, type Refreshed } from './refresh.ts';
+import { readUncommitted, refreshProject, type Refreshed, type SeenSources } from './refresh.ts';
 import { removeProject } from './remove.ts';
 import { countTasks, listProjects, projectsByIds, updateProject } from './store.ts';
 
@@ -41,12 +41,13 @@ export type Projects = {
 /** Makes the use cases of projects. */
 export const createProjects = (parts: ProjectParts): Projects => {
   const mutex = createMutex();
+  const seen: SeenSources = new Map();
   const { store, git, dataDirectory } = parts;
   const view = async (row: ProjectRow): Promise<Project> =>
     toProject(row, { seq: store.seq(), tasks: (await countTasks(store.read, [row.id])).get(row.id) ?? 0 });
   const find = (reference: string): Promise<ProjectRow> => findRow(store.read, reference);
   const refresh = (id: string): Promise<Refreshed> =>
-    find(id).then((row) => mutex.run(`mirror:${row.id}`, () => refreshProject(parts, row)));
+    find(id).then((row) => mutex.run(`mirror:${row.id}`, () => refreshProject({ ...parts, seen }, row)));
   return {
     add: (given) => mutex.run('add', async () => view(await addProject(parts, given))),
     show: async (reference) => view(await find(reference)),
@@ -74,7 +75,11 @@ export const createProjects = (parts: ProjectParts): Projects => {
     refresh,
     resolveBase: async (id, base) => {
       const row = await find(id);
-      const sha = await resolveCommit(git, mirrorPath(dataDirectory, row.id), base ?? row.head_sha ?? 'HEAD');
+      // What a refresh recorded was fetched before it was recorded: Git need not be asked again.
+      if (base === null && row.head_sha !== null) return row.head_sha;
+      // What a refresh has just brought into the mirror needs no second look.
+      if (base === null && row.head_sha !== null) return row.head_sha;
+      const sha = await resolveCommit(git, mirrorPath(dataDirectory, row.id), base ?? 'HEAD');
       return sha ?? raise(noBase(row, base));
     },
     readHooks: (id, baseSha, names = hookNames) => readHooks(git, mirrorPath(dataDirectory, id), { baseSha, names }),
