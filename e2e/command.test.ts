@@ -3,16 +3,17 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OrreryError, type Task, type TaskCreate } from '@orrery/protocol';
+import type { Task, TaskCreate } from '@orrery/protocol';
 import { gitIn } from '@orrery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '@orrery/client';
 import type { CliAnswer } from './support/cli.ts';
+import { codeOf, commandsOn, sh, verdictOf } from './support/commands.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite, placeOfTest } from './support/place.ts';
 import { processesOf } from './support/process-tree.ts';
-import { makeRepository, type Hooks } from './support/repository.ts';
+import { makeRepository } from './support/repository.ts';
 import { bodiesOf, eventsOf, pause, printed, taskEnd, textOf, waitFor } from './support/wait.ts';
 
 const place = placeOfSuite();
@@ -37,33 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => void canary.close());
 
-const sh = (script: string): string[] => ['sh', '-c', script];
-
-/** Sends a command as a task; answers its id. */
-const send = async (script: string, more: Partial<TaskCreate> = {}): Promise<string> =>
-  (await client.call('taskAdd', { body: { prompt: 'a prompt', harness: 'command', command: sh(script), ...more } })).id;
-
-/** Sends it and waits for its end. */
-const conduct = async (script: string, more: Partial<TaskCreate> = {}): Promise<Task> =>
-  taskEnd(client, await send(script, more));
-
-const project = async (name: string, hooks: Hooks = {}, settings?: string): Promise<string> => {
-  const repository = makeRepository(place, name, { ...hooks, settings });
-  await client.call('projectAdd', { body: { source: repository } });
-  return repository;
-};
-
-/** `orrery run --json` of a command in a repository. */
-const run = (repository: string, script: string, ...options: string[]): Promise<CliAnswer> =>
-  place.cli(['run', '--json', ...options, '--command', 'a prompt', '--', ...sh(script)], { cwd: repository });
-
-const codeOf = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'no failure',
-    (thrown: unknown) => (thrown instanceof OrreryError ? thrown.code : String(thrown)),
-  );
-
-const verdictOf = ({ verdict, cause }: Task): readonly unknown[] => [verdict, cause];
+const { send, conduct, project, run } = commandsOn(place, () => client);
 
 describe.concurrent('a verdict', () => {
   it('accepted: exit 0, the diff, the tree brought up to date', async () => {
@@ -160,7 +135,10 @@ describe.concurrent('a verdict', () => {
 
   it('hooks are those of the base commit: what the agent makes of them counts only after it was applied', async () => {
     const repository = await project('hooks-of-base', { validation: 'exit 5' }, 'validation: { maxRetries: 0 }');
-    const task = await conduct('printf "#!/bin/sh\\nexit 0\\n" > .orrery/hooks/validation.sh || echo denied; mv .orrery .gone || echo denied', { project: repository });
+    const task = await conduct(
+      'printf "#!/bin/sh\\nexit 0\\n" > .orrery/hooks/validation.sh || echo denied; mv .orrery .gone || echo denied',
+      { project: repository },
+    );
     expect([task.verdict, task.result?.validation?.exitCode]).toEqual(['rejected', 5]);
   });
 
@@ -177,81 +155,6 @@ describe.concurrent('a verdict', () => {
       readOnly: true,
     });
     expect([task.result?.filesChanged, textOf(await eventsOf(client, task.id))]).toEqual([0, '# plain\ndenied\ndenied\n']);
-  });
-});
-
-describe.concurrent('limits end what passes them, each with its own word', () => {
-  const sleeper = 'echo begun; sleep 600';
-
-  it('the whole attempt: failed, timeout, exit 5', async () => {
-    const repository = makeRepository(place, 'limit-wall');
-    const answer = await run(repository, sleeper, '--limit-wall', '3s');
-    expect([answer.code, answer.envelope().error?.code]).toEqual([5, 'deadline']);
-    const { items } = await client.call('taskList', { query: { project: repository } });
-    expect(verdictOf(items[0]!)).toEqual(['failed', 'timeout']);
-  });
-
-  it('a turn: failed, timeout', async () => {
-    const task = await conduct(sleeper, { limits: { turnMs: 1_500 } });
-    expect([...verdictOf(task), task.reason]).toEqual(['failed', 'timeout', expect.stringContaining('time limit')]);
-  });
-
-  it('a hook before the work: failed, timeout', async () => {
-    const repository = await project('limit-hook', { before: 'echo waiting; sleep 600' });
-    const task = await conduct('echo never', { project: repository, limits: { hookMs: 1_500 } });
-    expect(verdictOf(task)).toEqual(['failed', 'timeout']);
-  });
-
-  it('a validation: rejected, and said to have timed out', async () => {
-    const repository = await project(
-      'limit-validation',
-      { validation: 'echo checking; sleep 600' },
-      'validation: { maxRetries: 0 }',
-    );
-    const task = await conduct('echo work > work.txt', { project: repository, limits: { hookMs: 1_500 } });
-    expect([task.verdict, task.result?.validation]).toEqual([
-      'rejected',
-      { passed: false, exitCode: null, timedOut: true, output: 'checking\n', outputBytes: 9 },
-    ]);
-  });
-
-  it('output: limit, exit 10', async () => {
-    const repository = makeRepository(place, 'limit-output');
-    const answer = await run(repository, 'yes "a line of output"', '--limit-output', '1M');
-    expect([answer.code, answer.envelope().error?.code]).toEqual([10, 'limit_reached']);
-    const { items } = await client.call('taskList', { query: { project: repository } });
-    expect([...verdictOf(items[0]!), items[0]?.reason]).toEqual(['limit', null, expect.stringContaining('output')]);
-  });
-
-  it('memory: limit', async () => {
-    const task = await conduct('exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'', {
-      limits: { memoryBytes: 200_000_000 },
-    });
-    expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('memory')]);
-  });
-
-  it('processor time: limit', async () => {
-    const task = await conduct('while :; do :; done', { limits: { cpuSeconds: 1 } });
-    expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('cpu')]);
-  });
-
-  it('a task that met a limit is tried again as the same task', async () => {
-    const id = await send('[ "$ORRERY_ATTEMPT" = 2 ] || yes; echo short', { limits: { outputBytes: 200_000 } });
-    expect((await taskEnd(client, id)).verdict).toBe('limit');
-    const retried = await place.cli(['task', 'retry', id, '--json']);
-    expect([retried.code, (retried.envelope().result as { task: Task }).task.id]).toEqual([0, id]);
-    const task = await taskEnd(client, id);
-    expect([task.verdict, task.attempts]).toEqual(['accepted', 2]);
-  });
-
-  it('nobody may ask for more than the operator set', async () => {
-    expect(
-      await codeOf(
-        client.call('taskAdd', {
-          body: { prompt: 'x', harness: 'command', command: sh('true'), limits: { wallMs: 99 * 3_600_000 } },
-        }),
-      ),
-    ).toBe('widening_refused');
   });
 });
 
@@ -321,7 +224,10 @@ describe.concurrent('a person who stops watching', () => {
     const answer = await watching('echo begun; sleep 4; echo over', 'watch-once');
     const { items } = await client.call('taskList', { query: { limit: 200 } });
     const task = items.find(({ requestId }) => requestId === 'watch-once')!;
-    expect([answer.code, answer.stderr.includes(`orrery task wait ${task.id}`) || answer.stderr.includes(`orrery task log ${task.id}`)]).toEqual([130, true]);
+    expect([
+      answer.code,
+      answer.stderr.includes(`orrery task wait ${task.id}`) || answer.stderr.includes(`orrery task log ${task.id}`),
+    ]).toEqual([130, true]);
     const waited = await place.cli(['task', 'wait', task.id, '--json']);
     expect([waited.code, (waited.envelope().result as { task: Task }).task.verdict]).toEqual([0, 'accepted']);
   });

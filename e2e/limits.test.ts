@@ -1,0 +1,103 @@
+/** Limits of tasks, on a real node and in the real sandbox. */
+import type { Client } from '@orrery/client';
+import type { Task } from '@orrery/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { codeOf, commandsOn, sh, verdictOf } from './support/commands.ts';
+import { nothing, settledLeftovers } from './support/leftovers.ts';
+import type { Life } from './support/life.ts';
+import { placeOfSuite } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+import { taskEnd } from './support/wait.ts';
+
+const place = placeOfSuite();
+let life: Life;
+let client: Client;
+
+beforeAll(async () => {
+  place.configure({ queue: { parallel: 8, perProject: 8 } });
+  life = await place.up();
+  client = place.client(life);
+});
+
+const { send, conduct, project, run } = commandsOn(place, () => client);
+
+describe.concurrent('limits end what passes them, each with its own word', () => {
+  const sleeper = 'echo begun; sleep 600';
+
+  it('the whole attempt: failed, timeout, exit 5', async () => {
+    const repository = makeRepository(place, 'limit-wall');
+    const answer = await run(repository, sleeper, '--limit-wall', '3s');
+    expect([answer.code, answer.envelope().error?.code]).toEqual([5, 'deadline']);
+    const { items } = await client.call('taskList', { query: { project: repository } });
+    expect(verdictOf(items[0]!)).toEqual(['failed', 'timeout']);
+  });
+
+  it('a turn: failed, timeout', async () => {
+    const task = await conduct(sleeper, { limits: { turnMs: 1_500 } });
+    expect([...verdictOf(task), task.reason]).toEqual(['failed', 'timeout', expect.stringContaining('time limit')]);
+  });
+
+  it('a hook before the work: failed, timeout', async () => {
+    const repository = await project('limit-hook', { before: 'echo waiting; sleep 600' });
+    const task = await conduct('echo never', { project: repository, limits: { hookMs: 1_500 } });
+    expect(verdictOf(task)).toEqual(['failed', 'timeout']);
+  });
+
+  it('a validation: rejected, and said to have timed out', async () => {
+    const repository = await project(
+      'limit-validation',
+      { validation: 'echo checking; sleep 600' },
+      'validation: { maxRetries: 0 }',
+    );
+    const task = await conduct('echo work > work.txt', { project: repository, limits: { hookMs: 1_500 } });
+    expect([task.verdict, task.result?.validation]).toEqual([
+      'rejected',
+      { passed: false, exitCode: null, timedOut: true, output: 'checking\n', outputBytes: 9 },
+    ]);
+  });
+
+  it('output: limit, exit 10', async () => {
+    const repository = makeRepository(place, 'limit-output');
+    const answer = await run(repository, 'yes "a line of output"', '--limit-output', '1M');
+    expect([answer.code, answer.envelope().error?.code]).toEqual([10, 'limit_reached']);
+    const { items } = await client.call('taskList', { query: { project: repository } });
+    expect([...verdictOf(items[0]!), items[0]?.reason]).toEqual(['limit', null, expect.stringContaining('output')]);
+  });
+
+  it('memory: limit', async () => {
+    const task = await conduct('exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'', {
+      limits: { memoryBytes: 200_000_000 },
+    });
+    expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('memory')]);
+  });
+
+  it('processor time: limit', async () => {
+    const task = await conduct('while :; do :; done', { limits: { cpuSeconds: 1 } });
+    expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('cpu')]);
+  });
+
+  it('a task that met a limit is tried again as the same task', async () => {
+    const id = await send('[ "$ORRERY_ATTEMPT" = 2 ] || yes; echo short', { limits: { outputBytes: 200_000 } });
+    expect((await taskEnd(client, id)).verdict).toBe('limit');
+    const retried = await place.cli(['task', 'retry', id, '--json']);
+    expect([retried.code, (retried.envelope().result as { task: Task }).task.id]).toEqual([0, id]);
+    const task = await taskEnd(client, id);
+    expect([task.verdict, task.attempts]).toEqual(['accepted', 2]);
+  });
+
+  it('nobody may ask for more than the operator set', async () => {
+    expect(
+      await codeOf(
+        client.call('taskAdd', {
+          body: { prompt: 'x', harness: 'command', command: sh('true'), limits: { wallMs: 99 * 3_600_000 } },
+        }),
+      ),
+    ).toBe('widening_refused');
+  });
+});
+
+describe('when all of that is over', () => {
+  it('nothing is left behind', async () => {
+    expect(await settledLeftovers(place, life.pid)).toEqual(nothing);
+  });
+});
