@@ -6,7 +6,21 @@
 
 enum { ABI_TRUNCATE = 3, ABI_NET = 4, ABI_IOCTL = 5, ABI_SCOPES = 6 };
 
+// What is not mounted inside cannot be named there: no Landlock is needed for that.
+static void judge_wrapped_files(struct keeper *k, const struct facts *f, struct guarantee_state *g) {
+	bool paths = !k->spec.readonly_count || f->readonly_paths;
+	g->held = f->mount_ns && f->world_readonly && paths;
+	snprintf(g->by, sizeof g->by, "mount namespace that holds only what is granted, read-only mounts%s", k->spec.readonly_count && f->readonly_paths ? ", read-only paths" : "");
+	if (f->landlock_abi) snprintf(g->by + strlen(g->by), sizeof g->by - strlen(g->by), ", Landlock ABI %d", f->landlock_abi);
+	if (!g->held) snprintf(g->missing, sizeof g->missing, "%s", f->missing);
+	else if (!f->landlock_abi) snprintf(g->missing, sizeof g->missing, "files in paths granted for reading or writing alone can be executed (no Landlock)");
+}
+
 static void judge_files(struct keeper *k, const struct facts *f, struct guarantee_state *g) {
+	if (f->wrapped) {
+		judge_wrapped_files(k, f, g);
+		return;
+	}
 	g->held = f->landlock_abi >= ABI_TRUNCATE && (!k->spec.readonly_count || f->readonly_paths);
 	if (f->landlock_abi) snprintf(g->by, sizeof g->by, "Landlock ABI %d%s%s", f->landlock_abi, f->world_readonly ? ", read-only mounts" : "", k->spec.readonly_count && f->readonly_paths ? ", read-only paths" : "");
 	else snprintf(g->by, sizeof g->by, "nothing");

@@ -179,7 +179,8 @@ void inner_main(const struct spec *spec, char **env, const struct inner_ends *en
 	if (facts.pid_ns) prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!leave_streams() || chdir("/") != 0) _exit(1);
-	confine_inside(spec, &facts);
+	if (facts.wrapped) wrap_look(spec, &facts);
+	else confine_inside(spec, &facts);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigset_t mask;
 	sigfillset(&mask);

@@ -13,6 +13,7 @@ struct facts {
 	bool user_ns, pid_ns, mount_ns, net_ns, ipc_ns;
 	bool own_proc, proc_sys_readonly, world_readonly, readonly_paths, loopback;
 	bool own_shm, own_terminals;
+	bool wrapped; // the walls are another program's work; these facts are what was found inside
 	bool passes_terminal; // the facts come with the master of a terminal from the run's own devpts
 	int landlock_abi;
 	int front_error;   // errno of the front's listener
@@ -50,6 +51,11 @@ struct inner_ends {
 
 // Never returns.
 _Noreturn void inner_main(const struct spec *spec, char **env, const struct inner_ends *ends, struct facts facts);
+// wrap.c: a run whose walls another program (bubblewrap) builds around the inner process.
+// Executes the wrapper with what the inner process needs left open for it; returns only when that cannot be, with errno.
+void wrap_execute(const struct spec *spec, int dir_fd, char **env, const struct inner_ends *ends);
+// What a wrapper really built, seen from inside; `facts` knows the namespaces already.
+void wrap_look(const struct spec *spec, struct facts *facts);
 // Sets the program up and executes it; never returns.
 _Noreturn void program_main(const struct spec *spec, char **env, const struct inner_ends *ends, const struct facts *facts);
 // `passed` are up to two descriptors; -1 ones are left out.

@@ -71,6 +71,7 @@ struct keeper {
 	struct cgroups cgroups;
 
 	int inner_pid, control, gate, status; // -1 when closed
+	int wrapper_says; // what a wrapper writes to stderr until the inner process stands; -1 otherwise
 	bool exec_failed, program_ended, inner_gone, lost;
 	uint64_t go_at, wall_at, release_at, check_at, watch_at, inner_at; // deadlines; UINT64_MAX: none
 	struct exit_record exit;

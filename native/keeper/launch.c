@@ -20,7 +20,7 @@
 #include "keeper.h"
 #include "tree.h"
 
-enum { SETUP_TIMEOUT_MS = 20000, EXIT_NO_USER_NAMESPACE = 77 };
+enum { SETUP_TIMEOUT_MS = 20000, WRAPPER_WORDS_MS = 1000, EXIT_NO_USER_NAMESPACE = 77, EXIT_NO_WRAPPER = 78 };
 
 static void close_one(int *fd) {
 	if (*fd >= 0) close(*fd);
@@ -85,13 +85,23 @@ static void close_keeper_side(struct keeper *k) {
 	close_one(&k->gate);
 	close_one(&k->status);
 	close_one(&k->front.listener);
+	close_one(&k->wrapper_says);
+}
+
+// In the child: becomes the wrapper, which executes the inner process behind its walls.
+_Noreturn static void wrap_inner(struct keeper *k, char **env, struct inner_ends *ends, int says) {
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0 && dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(says, 2) == 2) wrap_execute(&k->spec, k->dir_fd, env, ends);
+	dprintf(says, "%.80s: %s", k->spec.wrapper[0], errno_name(errno));
+	_exit(EXIT_NO_WRAPPER);
 }
 
 // Clones the inner process into the namespaces of `flags`; false when that cannot be.
 static bool clone_inner(struct keeper *k, char **env, struct inner_ends *ends, int flags, struct facts facts) {
-	int control[2];
+	int control[2], says[2] = {-1, -1};
 	unsigned uid = geteuid(), gid = getegid();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return false;
+	if (k->spec.wrapper_count && pipe2(says, O_CLOEXEC | O_NONBLOCK) != 0) return false;
 	facts.user_ns = (flags & CLONE_NEWUSER) != 0;
 	facts.pid_ns = (flags & CLONE_NEWPID) != 0;
 	facts.mount_ns = (flags & CLONE_NEWNS) != 0;
@@ -102,10 +112,13 @@ static bool clone_inner(struct keeper *k, char **env, struct inner_ends *ends, i
 		close(control[0]);
 		if (facts.user_ns && !confine_map_user(uid, gid)) _exit(EXIT_NO_USER_NAMESPACE);
 		ends->control = control[1];
+		if (k->spec.wrapper_count) wrap_inner(k, env, ends, says[1]);
 		inner_main(&k->spec, env, ends, facts);
 	}
 	int failure = errno;
 	close(control[1]);
+	if (says[1] >= 0) close(says[1]);
+	k->wrapper_says = says[0];
 	if (pid < 0) close(control[0]);
 	else k->control = control[0], k->inner_pid = pid;
 	errno = failure;
@@ -158,6 +171,7 @@ static void end_inner(struct keeper *k) {
 
 // Tries what was asked; then, as root without the right to, by a user namespace; then without namespaces, which is reported.
 static bool start_inner(struct keeper *k, char **env, struct inner_ends *ends, struct facts *facts) {
+	if (k->spec.wrapper_count) return clone_inner(k, env, ends, 0, (struct facts){0}) && receive_facts(k, facts);
 	bool root = geteuid() == 0;
 	int plain = confine_clone_flags(&k->spec, false), with_user = confine_clone_flags(&k->spec, true);
 	int attempts[3] = {root ? plain : with_user, with_user, 0}, refusal = 0;
@@ -174,6 +188,16 @@ static bool start_inner(struct keeper *k, char **env, struct inner_ends *ends, s
 	}
 	errno = refusal;
 	return false;
+}
+
+// Why a wrapper did not get as far as the inner process, in its own words.
+static void wrapper_reason(struct keeper *k, char *reason, size_t size) {
+	char words[130] = "";
+	struct pollfd wait = {.fd = k->wrapper_says, .events = POLLIN};
+	ssize_t n = poll(&wait, 1, WRAPPER_WORDS_MS) > 0 ? read(k->wrapper_says, words, sizeof words - 1) : 0;
+	if (n <= 0) snprintf(words, sizeof words, "it ended and said nothing");
+	words[strcspn(words, "\n")] = 0;
+	snprintf(reason, size, "wrapper:%s", words);
 }
 
 static bool receive_ready(struct keeper *k, char *reason, size_t size) {
@@ -217,6 +241,7 @@ static bool prepare(struct keeper *k, char **env, struct inner_ends *ends, char 
 	memcpy(ends->keeper_ends, own, sizeof own);
 	if (!start_inner(k, env, ends, &facts)) {
 		snprintf(reason, size, "setup:start:%s", errno_name(errno));
+		if (k->spec.wrapper_count) wrapper_reason(k, reason, size);
 		return false;
 	}
 	close_program_side(ends);
@@ -225,6 +250,7 @@ static bool prepare(struct keeper *k, char **env, struct inner_ends *ends, char 
 		return false;
 	}
 	if (!receive_ready(k, reason, size)) return false;
+	close_one(&k->wrapper_says);
 	guarantee_judge(k, &facts);
 	return required_are_held(k, reason, size);
 }

@@ -130,7 +130,7 @@ static int command_run(const char *dir, bool detach) {
 	signal(SIGCHLD, SIG_DFL);
 	mode_t program_umask = umask(077);
 	if (!k || !(k->chunk = malloc(READ_CHUNK))) return EXIT_REFUSED;
-	k->inner_pid = k->control = k->gate = k->status = k->terminal = k->stdin_fd = k->journal = k->listener = k->front.listener = -1;
+	k->inner_pid = k->control = k->gate = k->status = k->terminal = k->stdin_fd = k->journal = k->listener = k->front.listener = k->wrapper_says = -1;
 	for (int i = 0; i < STREAM_COUNT; i++) k->spools[i] = (struct spool){.file = -1, .source = -1};
 	k->go_at = k->wall_at = k->release_at = k->watch_at = k->inner_at = UINT64_MAX;
 	k->check_at = now_ms() + 5000;
@@ -190,6 +190,7 @@ int main(int argc, char **argv) {
 	if (argc >= 2 && strcmp(argv[1], "run") == 0) return parse_run(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "attach") == 0) return parse_attach(argc - 2, argv + 2);
 	if (argc == 2 && strcmp(argv[1], "probe") == 0) return command_probe();
+	if (argc == 2 && strcmp(argv[1], "inside") == 0) return command_inside();
 	if (argc == 2 && strcmp(argv[1], "version") == 0) return printf("orrery-keeper %s wire %d\n", KEEPER_VERSION, WIRE_VERSION) < 0;
 	return usage("unknown command");
 }

@@ -35,7 +35,7 @@ int command_probe(void) {
 	char *env[] = {NULL};
 	if (!k || !text) return 1;
 	memcpy(text, probe_spec, sizeof probe_spec);
-	k->dir_fd = k->inner_pid = k->control = k->gate = k->status = k->terminal = k->stdin_fd = k->front.listener = -1;
+	k->dir_fd = k->inner_pid = k->control = k->gate = k->status = k->terminal = k->stdin_fd = k->front.listener = k->wrapper_says = -1;
 	k->spools[0].source = k->spools[1].source = -1;
 	if (!record_identity(&k->identity) || !spec_parse(&k->spec, text, sizeof probe_spec - 1, reason, sizeof reason)) return 1;
 	bool prepared = launch_prepare(k, env, 022, reason, sizeof reason);

@@ -205,7 +205,8 @@ static void watch(struct keeper *k, uint64_t now) {
 	k->watch_at = now + WATCH_MS;
 	if (limits->cpu_seconds && usage.cpu_ms >= limits->cpu_seconds * 1000 + 500) run_end(k, "cpu", "limit:cpu");
 	else if (limits->memory_bytes && usage.private_bytes > limits->memory_bytes) run_end(k, "memory", "limit:memory");
-	else if (limits->max_processes && usage.processes > limits->max_processes) run_end(k, "processes", "limit:processes");
+	else if (limits->max_processes && usage.processes > limits->max_processes + (k->spec.wrapper_count ? 1 : 0)) // its own first process is one of them
+		 run_end(k, "processes", "limit:processes");
 }
 
 static void check_dir(struct keeper *k, uint64_t now) {

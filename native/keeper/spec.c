@@ -15,14 +15,14 @@ enum key {
 	KEY_WALL_MS, KEY_CPU_SECONDS, KEY_MEMORY_BYTES, KEY_MAX_PROCESSES, KEY_FILE_BYTES, KEY_OUTPUT_BYTES, KEY_SPOOL_WINDOW_BYTES,
 	KEY_FRONT_PORT, KEY_FRONT_TARGET, KEY_FRONT_HOLD_MS, KEY_FRONT_HOLD_MAX, KEY_GO_TIMEOUT_MS, KEY_RELEASE_TIMEOUT_MS,
 	KEY_LAST_SINGLE = KEY_RELEASE_TIMEOUT_MS,
-	KEY_ARG, KEY_FILE, KEY_READONLY, KEY_REQUIRED, KEY_COUNT
+	KEY_ARG, KEY_FILE, KEY_READONLY, KEY_WRAPPER, KEY_REQUIRED, KEY_COUNT
 };
 
 static const char *const key_names[KEY_COUNT] = {
 	"version", "command", "cwd", "stdio", "columns", "rows", "confine", "network", "processes", "unix-sockets",
 	"wall-ms", "cpu-seconds", "memory-bytes", "max-processes", "file-bytes", "output-bytes", "spool-window-bytes",
 	"front-port", "front-target", "front-hold-ms", "front-hold-max", "go-timeout-ms", "release-timeout-ms",
-	"arg", "file", "readonly", "required",
+	"arg", "file", "readonly", "wrapper", "required",
 };
 
 struct parser {
@@ -167,6 +167,7 @@ static bool take_word(struct parser *p, enum key key, char *value) {
 		char *path = NULL;
 		return absolute(p, key, value, &path) && add_string(p, &s->readonly, &s->readonly_count, path);
 	}
+	case KEY_WRAPPER: return (s->wrapper_count > 0 || value[0] == '/' || fail(p, "not an absolute path:", key_names[key])) && add_string(p, &s->wrapper, &s->wrapper_count, value);
 	case KEY_REQUIRED: return add_required(p, value);
 	default: return fail(p, "unknown key", key_names[key]);
 	}
@@ -221,16 +222,18 @@ static bool require(struct parser *p, const enum key *keys, size_t count, bool w
 
 static bool check_keys(struct parser *p) {
 	static const enum key always[] = {KEY_VERSION, KEY_COMMAND, KEY_CWD, KEY_STDIO, KEY_CONFINE, KEY_OUTPUT_BYTES, KEY_SPOOL_WINDOW_BYTES, KEY_GO_TIMEOUT_MS, KEY_RELEASE_TIMEOUT_MS};
-	static const enum key confined[] = {KEY_NETWORK, KEY_PROCESSES, KEY_UNIX_SOCKETS}, confined_lists[] = {KEY_FILE, KEY_READONLY};
+	static const enum key confined[] = {KEY_NETWORK, KEY_PROCESSES, KEY_UNIX_SOCKETS}, confined_lists[] = {KEY_FILE, KEY_READONLY, KEY_WRAPPER};
 	static const enum key front[] = {KEY_FRONT_TARGET, KEY_FRONT_HOLD_MS, KEY_FRONT_HOLD_MAX}, terminal[] = {KEY_COLUMNS, KEY_ROWS};
 	if (!require(p, always, sizeof always / sizeof *always, true)) return false;
 	if (!require(p, confined, 3, p->spec->confine)) return false;
-	if (!p->spec->confine && !require(p, confined_lists, 2, false)) return false;
+	if (!p->spec->confine && !require(p, confined_lists, 3, false)) return false;
+	// A wrapper builds both or it is none: half of its walls would be promised and not be there.
+	if (p->spec->wrapper_count && !(p->spec->network_none && p->spec->processes)) return fail(p, "network none and processes 1 are needed with", key_names[KEY_WRAPPER]);
 	if (!require(p, front, 3, p->seen[KEY_FRONT_PORT])) return false;
 	return p->spec->stdio == STDIO_PTY || require(p, terminal, 2, false);
 }
 
-// Puts the command before the arguments and the NULL behind them.
+// Puts the command before the arguments, and the NULL behind them and behind the wrapper's.
 static bool finish_argv(struct parser *p) {
 	struct spec *s = p->spec;
 	char **argv = malloc((s->argc + 2) * sizeof *argv);
@@ -240,6 +243,11 @@ static bool finish_argv(struct parser *p) {
 	argv[++s->argc] = NULL;
 	free(s->argv);
 	s->argv = argv;
+	if (s->wrapper_count == 0) return true;
+	char **wrapper = realloc(s->wrapper, (s->wrapper_count + 1) * sizeof *wrapper);
+	if (!wrapper) return fail(p, "out of memory", "");
+	s->wrapper = wrapper;
+	wrapper[s->wrapper_count] = NULL;
 	return true;
 }
 
@@ -264,6 +272,7 @@ void spec_free(struct spec *spec) {
 	free(spec->argv);
 	free(spec->rules);
 	free(spec->readonly);
+	free(spec->wrapper);
 	free(spec->text);
 	*spec = (struct spec){0};
 }

@@ -41,6 +41,8 @@ struct spec {
 	size_t rule_count;
 	char **readonly;
 	size_t readonly_count;
+	char **wrapper; // program and arguments that build the walls; ends with NULL when there is one
+	size_t wrapper_count;
 	bool network_none, processes, unix_sockets;
 	struct limit_spec limits;
 	struct front_spec front;

@@ -18,10 +18,11 @@ export function specText(command, args, options = {}) {
   if (confinement) rest.confine = 1
   for (const [key, value] of Object.entries(rest)) lines.push(`${key} ${escape(String(value))}`)
   if (confinement) {
-    const { files = [], readonly = [], network = 'none', processes = 1, unixSockets = 0 } = confinement
+    const { files = [], readonly = [], network = 'none', processes = 1, unixSockets = 0, wrapper = [] } = confinement
     lines.push(`network ${network}`, `processes ${processes}`, `unix-sockets ${unixSockets}`)
     for (const [access, path] of files) lines.push(`file ${access} ${escape(path)}`)
     for (const path of readonly) lines.push(`readonly ${escape(path)}`)
+    for (const word of wrapper) lines.push(`wrapper ${escape(word)}`)
   }
   return lines.join('\n') + '\n'
 }
