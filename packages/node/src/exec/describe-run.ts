@@ -23,6 +23,7 @@ const confinementLines = (confinement: Confinement | null): string[] => {
     `network    ${confinement.network === 'none' ? "its own loopback; nothing else but the broker's port" : "the machine's"}`,
     `processes  ${confinement.processes ? 'its own' : 'visible and reachable'}`,
     `sockets    ${confinement.unixSockets ? 'Unix sockets allowed' : 'no Unix sockets'}`,
+    ...(confinement.wrapper === undefined ? [] : [`wrapper    ${confinement.wrapper.map(quote).join(' ')}`]),
   ];
 };
 

@@ -1,4 +1,4 @@
-// A backend whose environments run under keepers on this machine: what `local` and `sandbox` share.
+// A backend whose environments run under keepers on this machine: what `local`, `sandbox` and `bubblewrap` share.
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -38,9 +38,16 @@ export type KeeperBackendKind = {
   /** The broker's port of a new environment. */
   readonly frontPort: () => Promise<number>;
   readonly render: (input: RenderInput) => KeeperSpec;
+  /** Throws when a program that the backend needs is not there; asked before anything else. */
+  readonly available?: () => Promise<void>;
+  /** Before each program: makes what its walls need on the disk. */
+  readonly furnish?: (environmentId: string, spec: KeeperSpec) => Promise<void>;
+  /** When the environment is closed and nothing of it runs: takes that away again. */
+  readonly tidy?: (environmentId: string) => Promise<void>;
 };
 
-const systemDisk: Disk = {
+/** The disk of this machine. */
+export const systemDisk: Disk = {
   exists: existsSync,
   real: (path) => {
     try {
@@ -111,10 +118,14 @@ export const createKeeperBackend = (kind: KeeperBackendKind, parts: KeeperBacken
       frontPort,
       keeper,
       render: (run) => kind.render({ environment: spec, run, machine, disk, fence, front }),
+      furnish: async (rendered) => kind.furnish?.(spec.id, rendered),
+      tidy: async () => kind.tidy?.(spec.id),
     });
   };
-  const preflight = async (required: readonly KeeperGuarantee[]): Promise<void> =>
+  const preflight = async (required: readonly KeeperGuarantee[]): Promise<void> => {
+    await kind.available?.();
     checkGuarantees(kind.name, await guarantees(), required);
+  };
   return {
     name: kind.name,
     exposure: { kind: 'loopback' },

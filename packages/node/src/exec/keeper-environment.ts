@@ -1,4 +1,4 @@
-// An environment whose programs run under keepers on this machine: the part that `local` and `sandbox` share.
+// An environment whose programs run under keepers on this machine: the part that keeper backends share.
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport, KeeperClient, KeeperSpec } from '../keeper/types.ts';
 import type { Environment, EnvironmentSpec, Handle, RunSpec } from './backend.ts';
@@ -19,6 +19,8 @@ export type KeeperEnvironmentParts = {
   readonly frontPort: number;
   readonly keeper: KeeperClient;
   readonly render: (run: RunSpec) => KeeperSpec;
+  readonly furnish: (spec: KeeperSpec) => Promise<void>;
+  readonly tidy: () => Promise<void>;
 };
 
 const reattach = async ({ keeper, directory }: KeeperEnvironmentParts, runId: string): Promise<Handle | null> => {
@@ -63,7 +65,9 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
       throw new OrreryError('stale', `The environment ${spec.id} is closed.`, {
         rule: 'Nothing is started in a closed environment.',
       });
-    const connection = await keeper.launch(directory.runDir(run.runId), render(run));
+    const rendered = render(run);
+    await parts.furnish(rendered);
+    const connection = await keeper.launch(directory.runDir(run.runId), rendered);
     return liveHandle(run.runId, connection, keeper);
   };
   const describe = (run: RunSpec): string =>
@@ -88,6 +92,7 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
     close: async () => {
       closed = true;
       await settleEnvironment(keeper, directory);
+      await parts.tidy();
     },
   };
 };

@@ -2,6 +2,7 @@
 import { OrreryError, closest } from '@orrery/protocol/errors';
 import type { Backend, BackendFactory } from './backend.ts';
 import type { KeeperBackendParts } from './keeper-backend.ts';
+import { bubblewrapFactory } from './bubblewrap/index.ts';
 import { localFactory } from './local/index.ts';
 import { sandboxFactory } from './sandbox/index.ts';
 
@@ -11,6 +12,7 @@ export type BackendChoice = { readonly name: string; readonly options: unknown; 
 /** The built-in factories, the default of Linux first. */
 export const createBackendFactories = (parts: KeeperBackendParts): readonly BackendFactory[] => [
   sandboxFactory(parts),
+  bubblewrapFactory(parts),
   localFactory(parts),
 ];
 

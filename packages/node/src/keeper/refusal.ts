@@ -19,6 +19,11 @@ const MEANINGS: Record<string, Meaning> = {
     message: (what) => `The port of the broker's front could not be had (${what}).`,
     fix: 'Free the port, or run the task again.',
   },
+  wrapper: {
+    code: 'backend_unavailable',
+    message: (what) => `The program that builds the walls did not come to its end: ${what}.`,
+    fix: 'See what is missing: orrery backend check',
+  },
   setup: {
     code: 'backend_unavailable',
     message: (what) => `The walls around the program could not be built (${what}).`,

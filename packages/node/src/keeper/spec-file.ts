@@ -33,6 +33,7 @@ const confinementLines = (confinement: Confinement | null): Line[] => {
     ['network', confinement.network],
     ['processes', confinement.processes ? '1' : '0'],
     ['unix-sockets', confinement.unixSockets ? '1' : '0'],
+    ...(confinement.wrapper ?? []).map((word): Line => ['wrapper', word]),
   ];
 };
 

@@ -22,6 +22,11 @@ export type Confinement = {
   readonly processes: boolean;
   /** Allow AF_UNIX sockets inside (default false). */
   readonly unixSockets: boolean;
+  /**
+   * Program (absolute) and arguments that build the namespaces and mounts instead of the keeper; needs network `none` and
+   * own processes. It passes inherited descriptors on and executes `/proc/self/fd/100 inside` as the first process there.
+   */
+  readonly wrapper?: readonly string[];
 };
 
 /** Bounds of one run. Absent means: no bound of that kind. */
