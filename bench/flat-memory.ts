@@ -26,6 +26,8 @@ const growth = async (node: RealNode, work: () => Promise<void>): Promise<Growth
 };
 
 const withNode = async (directory: string, work: (node: RealNode) => Promise<void>): Promise<Growth> => {
+  // The first start of an installation fills the compile cache, which costs memory of its own.
+  await (await startNode({ directory })).stop();
   const node = await startNode({ directory });
   try {
     return await growth(node, () => work(node));

@@ -42,7 +42,9 @@ export const toMarkdown = (findings: readonly Finding[]): string =>
       const title = `### \`${finding.benchmark.name}\` — ${finding.benchmark.title}\n`;
       if ('failure' in finding) return `${title}\nCould not be run: ${finding.failure}\n`;
       const { rows, notes } = finding.report;
-      const lines = [header, header.map(() => '---'), ...rows.map(cells)].map((line) => `| ${line.join(' | ')} |`);
+      const lines = [header, header.map(() => '---'), ...rows.map(cells)].map(
+        (line) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+      );
       return `${title}\n${lines.join('\n')}\n${notes.length === 0 ? '' : `\n${notes.map((note) => `- ${note}`).join('\n')}\n`}`;
     })
     .join('\n');
