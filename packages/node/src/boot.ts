@@ -39,7 +39,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const handlers = {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
-    ...taskHandlers({ store, tasks, results, clock }),
+    ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers({ store, git, dataDirectory: paths.data }),
     ...tokenHandlers(tokens),
@@ -69,6 +69,28 @@ const warmly = ({ workspace, log }: Parts, handlers: ReturnType<typeof projectHa
     return project;
   },
 });
+
+/** A task begins at a commit: whoever queues it is told how many files of the tree are no part of it, without waiting for that. */
+const tellingOfTree = (
+  { projects, store, log }: Parts,
+  handlers: ReturnType<typeof taskHandlers>,
+): ReturnType<typeof taskHandlers> => {
+  const tell = async (taskId: string, projectId: string): Promise<void> => {
+    const { length } = await projects.uncommitted(projectId);
+    if (length === 0) return;
+    const text = `${length} uncommitted ${length === 1 ? 'file of your tree is' : 'files of your tree are'} no part of this task: it begins at a commit.`;
+    await store.append([{ taskId, turn: null, body: { kind: 'notice', level: 'info', text } }]);
+  };
+  return {
+    ...handlers,
+    taskAdd: async (call) => {
+      const task = await handlers.taskAdd(call);
+      if (task.project !== null && !task.replayed)
+        tell(task.id, task.project.id).catch((thrown: unknown) => log.warn('task.tree.unread', errorFields(thrown)));
+      return task;
+    },
+  };
+};
 
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
 export const bootNode = async (options: BootOptions): Promise<RunningNode> => {

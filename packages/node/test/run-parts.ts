@@ -108,7 +108,6 @@ const hooks = new Map<HookName, Uint8Array>(
 );
 
 const projectsOf = (life: Life): RunParts['projects'] => ({
-  uncommitted: () => whileAlive(life, async () => 0),
   refresh: () => whileAlive<void>(life, async () => undefined),
   resolveBase: () => whileAlive(life, async () => ({ sha: 'a'.repeat(40), name: 'main' })),
   readHooks: () => whileAlive(life, async () => ({ hooks, projectFile: null })),

@@ -24,7 +24,6 @@ const KEPT_HOOKS = 64;
 export const projectDoor = (projects: Projects): ProjectDoor => {
   const kept = new Map<string, Awaited<ReturnType<ProjectDoor['readHooks']>>>();
   return {
-    uncommitted: async (projectId) => (await projects.uncommitted(projectId)).length,
     refresh: async (projectId) => void (await projects.refresh(projectId)),
     resolveBase: async (projectId, base) => ({ sha: await projects.resolveBase(projectId, base), name: base ?? 'HEAD' }),
     readHooks: async (projectId, sha) => {

@@ -2,6 +2,8 @@
 // for directories that only the node writes (no system, global or user configuration at all), `user` for the user's own
 // repositories and for fetches that need the user's credentials.
 import { spawn, type ChildProcess } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { GIT_OUTPUT_BYTES, GIT_READ_MS, GIT_STDERR_BYTES } from '../kernel/limits.ts';
 import { hideCredentials } from './redact.ts';
@@ -127,14 +129,25 @@ export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<st
 /** The arguments of a Git child, forced settings first. */
 export const gitArguments = (call: GitCall): string[] => [...forcedSettings.flatMap((setting) => ['-c', setting]), ...call.args];
 
+/** The program's own path, looked up once: each start would try every folder of PATH again. Itself where it is not found. */
+const findProgram = (program: string, path: string | undefined): string => {
+  if (program.includes('/')) return program;
+  const places = (path ?? '')
+    .split(delimiter)
+    .filter((folder) => folder.startsWith('/'))
+    .map((folder) => join(folder, program));
+  return places.find((place) => statSync(place, { throwIfNoEntry: false })?.isFile() === true) ?? program;
+};
+
 /** Makes the runner. `program` and the environment are arguments, so that tests own them. */
 export const createGit = ({
   program = 'git',
   environment = process.env,
 }: { program?: string; environment?: NodeJS.ProcessEnv } = {}): Git => {
+  const found = findProgram(program, environment['PATH']);
   const start = (call: GitCall): ChildProcess =>
     // A session of its own: no terminal to prompt on, and one group to end when the time is over.
-    spawn(program, gitArguments(call), {
+    spawn(found, gitArguments(call), {
       cwd: call.cwd ?? '/',
       env: gitEnvironment(call, environment),
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -2,7 +2,7 @@ import { chmodSync, unlinkSync } from 'node:fs';
 import { copyFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
-import { GIT_WRITE_MS } from '../kernel/limits.ts';
+import { GIT_WRITE_MS, NESTED_REPOSITORIES } from '../kernel/limits.ts';
 import { stderrOf, type Git, type GitCall } from './run.ts';
 
 /** The node's own view of one checkout: its Git directory and index lie where no agent can write. */
@@ -51,7 +51,7 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   if (head !== base) await git.run({ ...call, readOnly: false, args: ['read-tree', '-i', '-m', head] });
   const [changed, untracked] = await Promise.all([
     git.run({ ...call, args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'] }).then(splitPaths),
-    listUntracked({ git, call, entries }, ''),
+    listUntracked({ git, call, entries, left: NESTED_REPOSITORIES }, ''),
   ]);
   const { add, remove } = sortPaths(entries, [...changed, ...untracked]);
   for (const path of add) makeReadable(tree, path);
@@ -99,21 +99,30 @@ type Listing = {
   readonly git: Git;
   readonly call: Omit<GitCall, 'args'>;
   readonly entries: ReadonlyMap<BytePath, TreeEntryType>;
+  /** Folders that may still be entered by their own rules: each costs a process. */
+  left: number;
 };
 
-/** Untracked files that are not ignored. A folder with its own repository is entered by its own ignore rules. */
+/**
+ * Untracked files that are not ignored. A folder with its own repository is entered by its own ignore rules, one after the
+ * other; of those beyond the bound everything is taken.
+ */
 const listUntracked = async (listing: Listing, folder: BytePath): Promise<BytePath[]> => {
   const { git, call, entries } = listing;
   const at = showBytes(`${Buffer.from(call.workTree ?? '').toString('latin1')}/${folder}`);
   // A name that is no text cannot be handed to Git as its work tree: everything in it is taken.
-  if (at.includes('\ufffd'))
+  if (at.includes('\ufffd') || listing.left < 0)
     return [...entries]
       .filter(([path, type]) => path.startsWith(folder) && type !== 'folder' && !path.split('/').includes('.git'))
       .map(([path]) => path);
-  const inside = folder === '' ? call : { ...call, workTree: at, cwd: at, indexFile: '/nonexistent/index' };
-  const found = splitPaths(await git.run({ ...inside, args: ['ls-files', '-z', '--others', '--exclude-standard'] }));
-  const deep = found.filter((path) => path.endsWith('/')).map((path) => listUntracked(listing, folder + path));
-  return [...found.filter((path) => !path.endsWith('/')).map((path) => folder + path), ...(await Promise.all(deep)).flat()];
+  const within = folder === '' ? call : { ...call, workTree: at, cwd: at, indexFile: '/nonexistent/index' };
+  const found = splitPaths(await git.run({ ...within, args: ['ls-files', '-z', '--others', '--exclude-standard'] }));
+  const paths = found.filter((path) => !path.endsWith('/')).map((path) => folder + path);
+  for (const path of found.filter((one) => one.endsWith('/'))) {
+    listing.left -= 1;
+    for (const inside of await listUntracked(listing, folder + path)) paths.push(inside);
+  }
+  return paths;
 };
 
 const sortPaths = (entries: ReadonlyMap<BytePath, TreeEntryType>, paths: readonly BytePath[]) => {
@@ -158,6 +167,7 @@ const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavabl
   const special = [...entries].filter(([, type]) => type === 'special').map(([path]) => path);
   const nested = [...entries].filter(([path]) => path.endsWith('/.git')).map(([path]) => path.slice(0, -5));
   const mounts = [...entries].filter(([, type]) => type === 'mount').map(([path]) => path);
+  const deep = [...entries].filter(([, type]) => type === 'deep').map(([path]) => `${path.slice(0, 80)}…`);
   const line = (paths: readonly BytePath[], text: string): string[] =>
     paths.length === 0
       ? []
@@ -167,5 +177,6 @@ const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavabl
     ...line(unsavable, 'a name that Git does not store, left out'),
     ...line(nested, 'a repository inside the checkout, its files taken, its history not'),
     ...line(mounts, 'another file system, left out'),
+    ...line(deep, 'folders in folders beyond the longest path, left out'),
   ];
 };

@@ -4,6 +4,7 @@ import { userCall } from '../git/publish.ts';
 import { readCommittedFiles } from '../git/read-blobs.ts';
 import type { Git } from '../git/run.ts';
 import { inspectSource, type Source } from '../git/source.ts';
+import { sourceStamp } from '../git/source-stamp.ts';
 import type { Store } from '../store/store.ts';
 import { mirrorPath } from '../workspace/index.ts';
 import { hookNames, hookPath, type ProjectRow } from './model.ts';
@@ -12,16 +13,27 @@ import { updateProject } from './store.ts';
 /** What a refresh saw. */
 export type Refreshed = SourceHead & { readonly fetched: boolean };
 
+/** Sources by project as they were when the mirror was last brought up to them. */
+export type SeenSources = Map<string, { readonly stamp: string; readonly head: SourceHead }>;
+
+const isHeadOf = (row: ProjectRow, head: SourceHead): boolean => head.sha === row.head_sha && head.branch === row.default_branch;
+
 /** Brings the mirror of a project up to its source, and its row and notes when HEAD moved. */
 export const refreshProject = async (
-  { git, store, dataDirectory }: { git: Git; store: Store; dataDirectory: string },
+  { git, store, dataDirectory, seen }: { git: Git; store: Store; dataDirectory: string; seen: SeenSources },
   row: ProjectRow,
 ): Promise<Refreshed> => {
   const mirror = mirrorPath(dataDirectory, row.id);
+  // Taken before Git is asked: a change in between gives another stamp the next time.
+  const stamp = row.kind === 'url' ? null : await sourceStamp(row.source);
+  const known = seen.get(row.id);
+  if (stamp !== null && known?.stamp === stamp && isHeadOf(row, known.head)) return { ...known.head, fetched: false };
   const source =
     row.kind === 'url' ? await inspectSource(git, row.source) : { location: row.source, protocols: ['file'] as const };
   const head = await refreshMirror(git, mirror, source);
-  if (head.sha === row.head_sha && head.branch === row.default_branch) return head;
+  if (stamp === null) seen.delete(row.id);
+  else seen.set(row.id, { stamp, head: { sha: head.sha, branch: head.branch } });
+  if (isHeadOf(row, head)) return head;
   const { notes, hooks } = await describeHead(git, mirror, { head, source: await inspectSource(git, row.source) });
   const body: NodeBody = { kind: 'project.changed', projectId: row.id };
   await store.transaction(async (tx) => {

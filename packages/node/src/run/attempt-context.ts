@@ -19,8 +19,6 @@ import { AttemptEnded, cancelledEnding, Detached } from './ending.ts';
 export type Prepared = {
   readonly baseSha: string | null;
   readonly baseName: string | null;
-  /** Files of the user's own tree that are not committed. */
-  readonly uncommitted: number;
   readonly branch: string;
   readonly place: WorkPlace;
   readonly hooks: readonly HookName[];

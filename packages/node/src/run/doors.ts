@@ -38,8 +38,6 @@ export type Collected = {
 };
 
 export type ProjectDoor = {
-  /** How many files of the user's own tree are not committed, and so no part of a task. */
-  uncommitted(projectId: string): Promise<number>;
   /** Brings the mirror up to date. */
   refresh(projectId: string): Promise<void>;
   /** The commit of a base; null: what the user has checked out. */

@@ -47,13 +47,10 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   if (task.project_id === null) {
     const settings = await settle(context, null);
     const place = await parts.workspace.scratch({ taskId: task.id, attempt: attempt.number });
-    return { baseSha: null, baseName: null, uncommitted: 0, branch, place, hooks: [], settings };
+    return { baseSha: null, baseName: null, branch, place, hooks: [], settings };
   }
   await parts.projects.refresh(task.project_id);
-  const [{ base, hooks, settings }, uncommitted] = await Promise.all([
-    findBase(context, task.project_id),
-    parts.projects.uncommitted(task.project_id),
-  ]);
+  const { base, hooks, settings } = await findBase(context, task.project_id);
   checkGoing(context);
   const place: WorkPlace = await parts.workspace.claim({
     projectId: task.project_id,
@@ -62,7 +59,7 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
     baseSha: base.sha,
     branch,
   });
-  return { baseSha: base.sha, baseName: base.name, uncommitted, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
+  return { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
 };
 
 type Found = {
@@ -95,11 +92,5 @@ const settle = async (context: AttemptContext, projectFile: string | null): Prom
   return settings;
 };
 
-const noteOf = ({ baseSha, baseName, uncommitted }: Prepared): string => {
-  if (baseSha === null) return 'a scratch folder';
-  const left =
-    uncommitted === 0
-      ? ''
-      : `; ${uncommitted} uncommitted ${uncommitted === 1 ? 'file of your tree is' : 'files of your tree are'} no part of it`;
-  return `${baseName ?? 'base'} at ${baseSha.slice(0, 12)}${left}`;
-};
+const noteOf = ({ baseSha, baseName }: Prepared): string =>
+  baseSha === null ? 'a scratch folder' : `${baseName ?? 'base'} at ${baseSha.slice(0, 12)}`;
