@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -93,6 +93,16 @@ describe('a stranger who installs what we publish', () => {
       stderr: '',
     });
   });
+
+  it('needs no compiler: the keeper and the program of the self-test are there and start', () => {
+    const native = join(project, 'node_modules', '@orrery', 'node', 'native', 'prebuilt');
+    const program = (name: string): string => join(native, `${name}-${process.platform}-${process.arch}`);
+    expect(run(program('orrery-keeper'), ['version'], project).stdout).toMatch(/^\S+/);
+    const tried = join(project, 'node_modules', '.bin', 'orrery');
+    const answer = run(tried, ['selftest', 'sandbox'], project);
+    expect([answer.status, answer.stdout]).toEqual([0, expect.stringMatching(/✓ secret-read +denied/)]);
+    expect(accessSync(program('orrery-escape'), constants.X_OK)).toBe(undefined);
+  }, 60_000);
 
   it('gets nothing that belongs to tests', () => {
     expect(existsSync(join(project, 'node_modules', '@orrery', 'testkit'))).toBe(false);
