@@ -27,10 +27,14 @@ it(`${TASKS} running programs are known again within ${MOST_MS} ms, all go on, a
     });
     ids.push(id);
   }
-  await waitFor('all of them', async () => {
-    await pause(500);
-    return (await begun(client)) === TASKS ? true : null;
-  }, 200_000);
+  await waitFor(
+    'all of them',
+    async () => {
+      await pause(500);
+      return (await begun(client)) === TASKS ? true : null;
+    },
+    200_000,
+  );
   await life.kill();
   const next = await place.up();
   const again = place.client(next);

@@ -40,7 +40,11 @@ describe('choosing a backend', () => {
 
   it('an unknown name lists the known ones with a guess', () => {
     expect(() => resolve('sandbx')).toThrow(
-      expect.objectContaining({ code: 'unknown_name', rule: 'Backends here: sandbox, bubblewrap, local.', fix: 'Did you mean "sandbox"?' }),
+      expect.objectContaining({
+        code: 'unknown_name',
+        rule: 'Backends here: sandbox, bubblewrap, local.',
+        fix: 'Did you mean "sandbox"?',
+      }),
     );
   });
 

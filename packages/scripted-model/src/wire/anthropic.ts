@@ -36,7 +36,9 @@ function effortOf(body: JsonObject): string | undefined {
   if (typeof effort === 'string') return effort;
   const thinking = asObject(body['thinking']);
   if (typeof thinking['type'] !== 'string') return undefined;
-  return thinking['budget_tokens'] === undefined ? thinking['type'] : `${thinking['type']}:${JSON.stringify(thinking['budget_tokens'])}`;
+  return thinking['budget_tokens'] === undefined
+    ? thinking['type']
+    : `${thinking['type']}:${JSON.stringify(thinking['budget_tokens'])}`;
 }
 
 function toolOf(tool: JsonObject): ToolOffer {

@@ -44,8 +44,7 @@ const isRoot = process.getuid?.() === 0;
 const kindOf = (parts: KeeperBackendParts, options: Options): KeeperBackendKind => {
   const { bwrapPath, frontPort, toolPaths, unixSockets, ...front } = options;
   const program = (): string => findBubblewrap({ named: bwrapPath, path: parts.variables.PATH ?? '' });
-  const render = (input: RenderInput) =>
-    renderBubblewrap(input, { program: program(), root: isRoot, toolPaths, unixSockets });
+  const render = (input: RenderInput) => renderBubblewrap(input, { program: program(), root: isRoot, toolPaths, unixSockets });
   const probe = (environment: EnvironmentSpec, run: RunSpec) => {
     const machine = { variables: {}, user: 'probe' };
     const disk = parts.disk ?? systemDisk;
@@ -77,6 +76,7 @@ const kindOf = (parts: KeeperBackendParts, options: Options): KeeperBackendKind 
 export const bubblewrapFactory = (parts: KeeperBackendParts): BackendFactory => ({
   name: 'bubblewrap',
   aliases: ['bwrap'],
-  summary: 'Namespaces by bwrap: a file system of what was granted alone, no network but the broker. Needs the package bubblewrap.',
+  summary:
+    'Namespaces by bwrap: a file system of what was granted alone, no network but the broker. Needs the package bubblewrap.',
   make: (options) => createKeeperBackend(kindOf(parts, parseBackendOptions('bubblewrap', optionsSchema, options)), parts),
 });

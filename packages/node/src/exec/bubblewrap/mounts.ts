@@ -9,7 +9,9 @@ export type Mount = { readonly path: string; readonly write: boolean; readonly d
 export type MountPlan = { readonly mounts: readonly Mount[]; readonly closed: readonly string[] };
 
 /** Devices that bubblewrap makes itself; everything of /proc is the run's own. */
-const MADE_BY_BUBBLEWRAP = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'shm', 'pts', 'ptmx'].map((name) => `/dev/${name}`);
+const MADE_BY_BUBBLEWRAP = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'shm', 'pts', 'ptmx'].map(
+  (name) => `/dev/${name}`,
+);
 
 const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
