@@ -112,7 +112,8 @@ const callOnce = async ({ name, request, origin, send, stop }: Call): Promise<un
   const sending: Sending = {
     method: method.toUpperCase(),
     url: urlOf(origin, path, { params: request.params ?? {}, query: request.query ?? {} }),
-    body: request.body,
+    // A change without a body still says what it is: an empty object.
+    body: request.body ?? (method === 'post' || method === 'patch' ? {} : undefined),
     key: request.idempotencyKey,
     signal,
   };
