@@ -11,6 +11,7 @@ const bare: Machine = {
   landlock: undefined,
   compiler: undefined,
   git: undefined,
+  bubblewrap: undefined,
   programs: [],
 };
 const full: Machine = {
@@ -21,6 +22,7 @@ const full: Machine = {
   landlock: 7,
   compiler: 'cc',
   git: 'git version 2.39.5',
+  bubblewrap: 'bubblewrap 0.8.0',
   programs: ['pi', 'claude', 'codex'],
 };
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { installedPrograms } from './agent-programs.ts';
 
 /** What a suite may need of the machine it runs on. */
-export type Need = 'git' | 'compiler' | 'root' | 'user-namespaces' | 'landlock' | 'keeper' | 'agent-programs';
+export type Need = 'git' | 'compiler' | 'root' | 'user-namespaces' | 'landlock' | 'keeper' | 'agent-programs' | 'bubblewrap';
 
 /** What this machine has. Text is a version or a path; undefined means it is not there. */
 export type Machine = {
@@ -19,6 +19,7 @@ export type Machine = {
   landlock: number | undefined;
   compiler: string | undefined;
   git: string | undefined;
+  bubblewrap: string | undefined;
   /** Harnesses whose pinned agent program lies in `.tools/programs`. */
   programs: readonly string[];
 };
@@ -59,6 +60,7 @@ export function probeMachine(): Machine {
       (name) => name !== undefined && firstLine(name, ['--version']) !== undefined,
     ),
     git: firstLine('git', ['--version']),
+    bubblewrap: firstLine('bwrap', ['--version']),
     programs: installedPrograms(),
   };
 }
@@ -75,6 +77,10 @@ export function machine(): Machine {
 const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> = {
   git: { has: ({ git }) => git !== undefined, fix: 'git is not installed (Debian: apt-get install git)' },
   compiler: { has: ({ compiler }) => compiler !== undefined, fix: 'no C compiler (Debian: apt-get install gcc libc6-dev)' },
+  bubblewrap: {
+    has: ({ bubblewrap }) => bubblewrap !== undefined,
+    fix: 'bwrap is not installed: its backend is not tested (Debian: apt-get install bubblewrap)',
+  },
   root: { has: (found) => found.root, fix: 'not root: what only root can set up is not tested (sudo npm test)' },
   'user-namespaces': {
     has: ({ userNamespaces }) => userNamespaces,

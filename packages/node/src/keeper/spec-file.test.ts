@@ -59,6 +59,19 @@ describe('the files a keeper starts from', () => {
     );
   });
 
+  it('a program that builds the walls follows them word by word', () => {
+    const confinement = { ...spec.confinement!, wrapper: ['/usr/bin/bwrap', '--bind', '/w/a b', '/w/ü', '--', 'inside'] };
+    const lines = renderSpecFile({ ...spec, confinement }).split('\n');
+    expect(lines.slice(lines.indexOf('unix-sockets 0') + 1).filter((line) => line.startsWith('wrapper '))).toEqual([
+      'wrapper /usr/bin/bwrap',
+      'wrapper --bind',
+      'wrapper /w/a b',
+      'wrapper /w/%c3%bc',
+      'wrapper --',
+      'wrapper inside',
+    ]);
+  });
+
   it('without confinement none of its keys is written, and a terminal size only with a terminal', () => {
     const text = renderSpecFile({ ...spec, confinement: null, stdio: 'piped', front: null });
     expect(text.match(/^(confine|file|readonly|network|processes|unix-sockets|columns|rows|front-port) .*/gm)).toEqual([

@@ -1,81 +1,136 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeBackend } from '../../../test/conformance/describe-backend.ts';
+import { isNobodysRun, nobodyReads, runAsNobody } from '../../../test/conformance/run-as-nobody.ts';
+import { openStage, word } from '../../../test/conformance/stage.ts';
+import type { BackendPlace, Stage } from '../../../test/conformance/stage.ts';
 import { findKeeperBinary } from '../../keeper/binary.ts';
 import { createKeeperClient } from '../../keeper/client.ts';
 import { bubblewrapFactory } from './index.ts';
+import { findBubblewrap } from './program.ts';
 
 const keeper = createKeeperClient({ binary: () => findKeeperBinary() });
 const root = process.getuid?.() === 0;
-const NOBODY = 65534;
+const make = (place: BackendPlace) => bubblewrapFactory({ keeper, variables: process.env, ...place }).make({});
 
-describeBackend(
-  root ? 'bubblewrap as root' : 'bubblewrap as a user',
-  (place) => bubblewrapFactory({ keeper, variables: process.env, ...place }).make({}),
-  {
-    confines: { files: true, network: true, processes: true },
-    enforces: { memory: root, processes: root },
-  },
-);
-
-const top = join(import.meta.dirname, '../../../../..');
-
-type Report = {
-  readonly numPassedTests: number;
-  readonly testResults: readonly {
-    readonly assertionResults: readonly {
-      readonly status: string;
-      readonly fullName: string;
-      readonly failureMessages: readonly string[];
-    }[];
-  }[];
-};
-
-const asNobody = { cwd: top, uid: NOBODY, gid: NOBODY };
-
-/** Whether that user can read the sources at all: a clone below a closed directory is not theirs to test. */
-const nobodyReadsSources = (): boolean => spawnSync('cat', [import.meta.filename], { ...asNobody, stdio: 'ignore' }).status === 0;
-
-/** Runs this file again as a user without rights, with a home and a temporary directory of its own. */
-const runAsNobody = async (): Promise<{ failures: string[]; passed: number }> => {
-  const home = mkdtempSync(join(tmpdir(), 'orrery-nobody-'));
+const installed = (): boolean => {
   try {
-    chownSync(home, NOBODY, NOBODY);
-    chmodSync(home, 0o700);
-    const report = join(home, 'report.json');
-    const reporting = ['--reporter', 'json', '--outputFile', report, '--no-cache', '--configLoader', 'native'];
-    const args = ['run', '--config', 'vitest.slow.config.ts', ...reporting, relative(top, import.meta.filename)];
-    const child = spawn(process.execPath, [join(top, 'node_modules/vitest/vitest.mjs'), ...args], {
-      ...asNobody,
-      env: { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, ORRERY_TEST_AS: 'nobody' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    child.stderr.on('data', (bytes: Buffer) => {
-      said += bytes.toString();
-    });
-    await once(child, 'close');
-    if (!existsSync(report)) throw new Error(`no report was written: ${said.slice(-4000)}`);
-    const { numPassedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
-    const failed = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status === 'failed');
-    return {
-      passed: numPassedTests,
-      failures: failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join(' ')}`),
-    };
-  } finally {
-    rmSync(home, { recursive: true, force: true });
+    return findBubblewrap({ named: null, path: process.env.PATH ?? '' }) !== '';
+  } catch {
+    return false;
   }
 };
 
-describe.runIf(process.env.ORRERY_TEST_AS === undefined)('bubblewrap as a user without rights', () => {
-  // Skipped aloud: a report of a run that was not root's shows that this was not tried.
-  it.skipIf(!root)('all the same cases hold', { timeout: 600_000 }, async ({ skip }) => {
-    skip(!nobodyReadsSources(), 'the sources lie in a directory that other users cannot read');
-    const { failures, passed } = await runAsNobody();
+/** The command lines of every bwrap that runs now, as the machine sees them from outside. */
+const commandLines = (): string[] =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
+      try {
+        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+        return words[0]?.endsWith('/bwrap') === true ? [words.join(' ')] : [];
+      } catch {
+        return [];
+      }
+    });
+
+// Skipped aloud where bwrap is missing: the cases are in the report, as skipped.
+describe.skipIf(!installed())('with bwrap installed', () => {
+  describeBackend(root ? 'bubblewrap as root' : 'bubblewrap as a user', make, {
+    confines: { files: true, network: true, processes: true },
+    enforces: { memory: root, processes: root },
+  });
+
+  describe('what is bubblewrap’s own', () => {
+    let stage: Stage | null = null;
+    beforeAll(async () => {
+      stage = await openStage(make);
+    });
+    afterAll(async () => {
+      await stage?.close();
+    });
+    const at = (): Stage => stage!;
+
+    it('describe shows the very command line of bwrap that runs', async () => {
+      const over = { command: 'cat', stdio: 'stream' as const };
+      const line = at()
+        .environment.describe(at().runSpec(over))
+        .split('\n')
+        .find((one) => one.startsWith('wrapper '))!;
+      const handle = await at().start(over);
+      expect(commandLines()).toContain(line.slice('wrapper    '.length));
+      await handle.kill();
+      await handle.finish();
+    });
+
+    it('there is no resolver, no other folder and no process of the machine to be seen', async () => {
+      const { stdout } = await at().run({
+        args: ['-c', 'cat /etc/resolv.conf /etc/shadow; ls /root /home /var /run /sys; ls /proc | grep -c "^[0-9]"; hostname'],
+      });
+      expect(Number(stdout.toString().split('\n')[0])).toBeLessThan(6);
+    });
+
+    it('a protected path that is not there cannot be made, and nothing of it is left when the environment is closed', async () => {
+      const { workdir } = at().spec;
+      const readOnly = ['.orrery', '.vscode/settings.json'].map((name) => join(workdir, name));
+      const environment = await at().backend.open({ ...at().spec, id: `env-${word()}`, readOnly });
+      const script =
+        'mkdir .orrery; echo x > .orrery/hook; rmdir .orrery; mv .orrery o; echo x > .vscode/settings.json; rm -r .vscode; mv .vscode v; ln -s /etc .orrery; ls -A; echo fine > .vscode/other; cat .vscode/other; rm .vscode/other';
+      const handle = await environment.start(at().runSpec({ args: ['-c', script] }));
+      await handle.go();
+      let said = '';
+      for await (const { bytes } of handle.output('stdout', 0)) said += Buffer.from(bytes).toString();
+      await handle.wait();
+      await handle.finish();
+      await environment.close();
+      expect(said).toBe('.orrery\n.vscode\nfine\n');
+      expect(readdirSync(workdir)).toEqual([]);
+    });
+
+    it('a link in a protected place leads nowhere outside', async () => {
+      const { workdir } = at().spec;
+      const dir = join(workdir, 'linked');
+      mkdirSync(dir);
+      symlinkSync(at().outside, join(dir, '.orrery'));
+      symlinkSync('/nowhere/at/all', join(dir, 'broken'));
+      const open = (name: string) =>
+        at().backend.open({ ...at().spec, id: `env-${word()}`, workdir: dir, readOnly: [join(dir, name)] });
+      const environment = await open('.orrery/made');
+      const handle = await environment.start(at().runSpec({ args: ['-c', 'true'], cwd: dir }));
+      await handle.kill();
+      await handle.finish();
+      await environment.close();
+      expect(existsSync(join(at().outside, 'made'))).toBe(false);
+      const broken = await open('broken');
+      await expect(broken.start(at().runSpec({ args: ['-c', 'true'], cwd: dir }))).rejects.toMatchObject({
+        code: 'path_refused',
+      });
+      await broken.close();
+      expect(existsSync('/nowhere')).toBe(false);
+    });
+  });
+});
+
+describe('without bwrap', () => {
+  const missing = (place: BackendPlace) =>
+    bubblewrapFactory({ keeper, variables: process.env, ...place }).make({ bwrapPath: '/nowhere/bwrap' });
+  const place = { stateDir: '/nowhere/exec', protectedPaths: ['/nowhere'] };
+
+  it('preflight says what is missing and how to get it, and no guarantee is held', async () => {
+    await expect(missing(place).preflight([])).rejects.toMatchObject({
+      code: 'backend_unavailable',
+      message: 'bwrap is not installed at /nowhere/bwrap.',
+      fix: expect.stringContaining('apt-get install bubblewrap'),
+    });
+    expect((await missing(place).guarantees()).filter(({ held }) => held)).toEqual([]);
+  });
+});
+
+describe.runIf(!isNobodysRun())('bubblewrap as a user without rights', () => {
+  it.skipIf(!root || !installed())('all the same cases hold', { timeout: 600_000 }, async ({ skip }) => {
+    skip(!nobodyReads(import.meta.filename), 'the sources lie in a directory that other users cannot read');
+    const { failures, passed } = await runAsNobody(import.meta.filename);
     expect(failures).toEqual([]);
     expect(passed).toBeGreaterThan(40);
   });

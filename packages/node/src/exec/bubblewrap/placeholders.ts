@@ -13,7 +13,8 @@ const kindOf = async (path: string): Promise<'folder' | 'link' | 'other' | null>
     if (found.isDirectory()) return 'folder';
     return found.isSymbolicLink() ? 'link' : 'other';
   } catch (thrown) {
-    if (errno(thrown) === 'ENOENT') return null;
+    // Below a file nothing is there either; the file itself is refused when its turn comes.
+    if (['ENOENT', 'ENOTDIR'].includes(errno(thrown) ?? '')) return null;
     throw thrown;
   }
 };
