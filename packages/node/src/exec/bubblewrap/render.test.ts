@@ -44,6 +44,11 @@ describe('what bubblewrap is told', () => {
     });
   });
 
+  it('puts the operator’s tool folders first in PATH', () => {
+    const { env } = renderBubblewrap(sampleRender(), { ...plain, toolPaths: ['/tools'] });
+    expect(env.PATH!.split(':')[0]).toBe('/tools/bin');
+  });
+
   it('holds nothing of the node and no value of the environment', () => {
     const run = sampleRun({ env: { MY_TOKEN: 'canary-token' } });
     const { confinement } = renderBubblewrap(sampleRender({ run }), plain);

@@ -1,9 +1,9 @@
 import type { Confinement, KeeperSpec, PathRule } from '../../keeper/types.ts';
-import type { PathGrant } from '../backend.ts';
 import { ownGrants, resolveGrants } from '../grants.ts';
 import { renderKeeperSpec } from '../keeper-spec.ts';
 import type { RenderInput } from '../keeper-spec.ts';
 import { systemGrants } from '../sandbox/system-grants.ts';
+import { toolFolders, toolGrants } from '../tool-paths.ts';
 import { planMounts } from './mounts.ts';
 import type { Mount } from './mounts.ts';
 
@@ -25,14 +25,6 @@ const NOT_INSIDE = ['/etc/resolv.conf'];
 const KERNEL_SWITCHES = ['/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs'];
 /** Executed inside as the first process: the keeper's own program, by a descriptor that bwrap passes on. */
 const INNER = ['/proc/self/fd/100', 'inside'];
-
-const toolGrant = (path: string): PathGrant => ({
-  path,
-  access: 'rox',
-  scope: 'absolute',
-  provenance: 'environment',
-  required: true,
-});
 
 const bind = ({ path, write, device }: Mount): string[] => {
   if (device) return ['--dev-bind', path, path];
@@ -60,7 +52,7 @@ export const renderCommand = (mounts: readonly Mount[], { program, root }: Bubbl
 export const runRules = ({ environment, run, fence, disk }: RenderInput, toolPaths: readonly string[]): PathRule[] => {
   const grants = [
     ...systemGrants.filter(({ path }) => !NOT_INSIDE.includes(path)),
-    ...toolPaths.map(toolGrant),
+    ...toolGrants(toolPaths),
     ...ownGrants(environment),
     ...environment.grants,
     ...run.grants,
@@ -83,5 +75,6 @@ export const renderBubblewrap = (input: RenderInput, settings: BubblewrapSetting
     unixSockets: settings.unixSockets,
     wrapper: renderCommand(mounts, settings),
   };
-  return renderKeeperSpec(input, confinement);
+  const machine = { ...input.machine, toolFolders: toolFolders(settings.toolPaths, input.disk) };
+  return renderKeeperSpec({ ...input, machine }, confinement);
 };
