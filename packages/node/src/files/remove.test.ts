@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -66,6 +67,17 @@ describe('the deletion path', () => {
       failures,
     }).toEqual({ trash: [], precious: 'precious', failures: [] });
     expect(await removes.remove(directory)).toBe('absent');
+  });
+
+  it('deletes folders in folders that no path reaches', async () => {
+    const directory = await makeOwned(join(root, 'slot'));
+    const chain = 'd'.repeat(200);
+    const deeper = `i=0; while [ $i -lt 60 ]; do mkdir ${chain} && cd -P ${chain} || exit 1; i=$((i+1)); done; echo x > leaf`;
+    execFileSync('sh', ['-c', deeper], { cwd: directory.path });
+    const removes = remover();
+    expect(await removes.remove(directory)).toBe('removed');
+    await removes.settled();
+    expect({ trash: readdirSync(join(root, '.trash')), failures }).toEqual({ trash: [], failures: [] });
   });
 
   it('sweeps what an earlier start left in the trash', async () => {

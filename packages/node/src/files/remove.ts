@@ -1,7 +1,7 @@
 // Glossary. The one deletion path of the node. An owned directory is one the node made and recorded with its device and
 // inode; nothing else is ever deleted. The trash is a folder of the node on the same disk: what is removed is renamed
 // into it first, so that it is gone at once, and deleted there in the background.
-import { chmodSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { chmodSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { mkdir, readFile, realpath, rename } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -108,23 +108,36 @@ const readMounts = async (): Promise<string[]> => {
 const deleteTree = async (path: string): Promise<void> => {
   const top = lookAt(path);
   if (top === null) return;
-  const budget = { left: REMOVE_BATCH };
-  await deleteEntry(Buffer.from(path), top.dev, budget);
+  await deleteEntry(Buffer.from(path), { device: top.dev, top: path, left: REMOVE_BATCH });
 };
 
-const deleteEntry = async (path: Buffer, device: number, budget: { left: number }): Promise<void> => {
+/** `top`: the tree's own path, below the trash; `left`: entries until others get a turn. */
+type Deletion = { readonly device: number; readonly top: string; left: number };
+
+/** A folder with a longer path is brought up first: folders in folders can be deeper than any path the system takes. */
+const DELETE_PATH_BYTES = 2048;
+
+const deleteEntry = async (path: Buffer, deletion: Deletion): Promise<void> => {
   const found = lookAt(path);
   if (found === null) return;
   if (!found.isDirectory()) {
     unlinkSync(path);
   } else {
-    if (found.dev !== device) throw refused(path.toString(), 'it is another file system');
-    for (const name of openFolder(path)) await deleteEntry(Buffer.concat([path, Buffer.from('/'), name]), device, budget);
-    rmdirSync(path);
+    if (found.dev !== deletion.device) throw refused(path.toString(), 'it is another file system');
+    const at = path.length > DELETE_PATH_BYTES ? bringUp(path, deletion) : path;
+    for (const name of openFolder(at)) await deleteEntry(Buffer.concat([at, Buffer.from('/'), name]), deletion);
+    rmdirSync(at);
   }
-  if (--budget.left > 0) return;
-  budget.left = REMOVE_BATCH;
+  if (--deletion.left > 0) return;
+  deletion.left = REMOVE_BATCH;
   await setImmediate();
+};
+
+/** Renames a folder to a short path beside the top of its tree: still in the trash, so that a later sweep finds it. */
+const bringUp = (path: Buffer, { top }: Deletion): Buffer => {
+  const short = Buffer.from(`${top}-${randomHex(systemRandom, 8)}`);
+  renameSync(path, short);
+  return short;
 };
 
 const openFolder = (path: Buffer): Buffer[] => {

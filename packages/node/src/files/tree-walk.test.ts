@@ -38,6 +38,19 @@ describe('a walk', () => {
     ]);
   });
 
+  it('does not enter folders in folders beyond the longest path, and does not fail', async () => {
+    // Relative steps: no single path reaches the bottom.
+    const chain = 'd'.repeat(200);
+    execFileSync('sh', ['-c', `i=0; while [ $i -lt 30 ]; do mkdir ${chain} && cd -P ${chain} || exit 1; i=$((i+1)); done`], {
+      cwd: root,
+    });
+    writeFileSync(join(root, 'work'), '');
+    const found = await walkTree(root);
+    expect(found.map(({ type }) => type)).toEqual(expect.arrayContaining(['file', 'deep']));
+    expect(found.filter(({ type }) => type === 'deep')).toHaveLength(1);
+    execFileSync('rm', ['-rf', join(root, chain)]);
+  });
+
   it('is refused beyond its limit', async () => {
     for (let at = 0; at < 5; at++) writeFileSync(join(root, `f${at}`), '');
     await expect(walkTree(root, { limit: 4 })).rejects.toMatchObject({ code: 'input_too_large' });

@@ -6,8 +6,14 @@ import { CHECKOUT_ENTRIES } from '../kernel/limits.ts';
 /** A path below some root, one character per byte (latin1): file names are bytes, not text. */
 export type BytePath = string;
 
-/** `special`: FIFO, socket, device; `mount`: the root of another file system. Neither is ever opened or entered. */
-export type TreeEntryType = 'file' | 'link' | 'folder' | 'special' | 'mount';
+/**
+ * `special`: FIFO, socket, device; `mount`: the root of another file system; `deep`: a folder whose contents have longer
+ * paths than the system takes. None of them is ever opened or entered.
+ */
+export type TreeEntryType = 'file' | 'link' | 'folder' | 'special' | 'mount' | 'deep';
+
+/** Longest path, in bytes, of a folder that is entered: with a name of 255 bytes it is still one that the system takes (4096 with its end). */
+const FOLDER_PATH_BYTES = 4095 - 256;
 
 /** One entry of a tree. */
 export type TreeEntry = { readonly path: BytePath; readonly type: TreeEntryType };
@@ -24,7 +30,7 @@ export const lookAt = (path: string | Buffer): Stats | null => lstatSync(path, {
 
 /**
  * Every entry below `root`, folders before what is in them. Never follows a link, never opens a file, never enters a
- * mount; a folder that forbids reading is opened up first (it is the node's own). `skip` leaves a folder and all below it
+ * mount or what is too deep; a folder that forbids reading is opened up first (it is the node's own). `skip` leaves a folder and all below it
  * out. Rejects with `input_too_large` beyond the limit of entries.
  */
 export const walkTree = async (
@@ -39,7 +45,7 @@ export const walkTree = async (
     for (const entry of readFolder(root, folder)) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (skip(path)) continue;
-      const type = entry.type === 'folder' && lookAt(absoluteBytes(root, path))?.dev !== device ? 'mount' : entry.type;
+      const type = entry.type === 'folder' ? folderType(absoluteBytes(root, path), device) : entry.type;
       found.push({ path, type });
       if (type === 'folder') folders.push(path);
     }
@@ -54,7 +60,10 @@ export const walkTree = async (
   return found;
 };
 
-type NamedType = { readonly name: BytePath; readonly type: Exclude<TreeEntryType, 'mount'> };
+const folderType = (at: Buffer, device: number): 'folder' | 'mount' | 'deep' =>
+  lookAt(at)?.dev !== device ? 'mount' : at.length > FOLDER_PATH_BYTES ? 'deep' : 'folder';
+
+type NamedType = { readonly name: BytePath; readonly type: Exclude<TreeEntryType, 'mount' | 'deep'> };
 
 const readFolder = (root: string, folder: BytePath): NamedType[] => {
   const at = folder === '' ? Buffer.from(root) : absoluteBytes(root, folder);

@@ -118,6 +118,8 @@ export const AGENT_OBJECTS = 500_000;
 export const AGENT_OBJECTS_BYTES = 4 * 1024 * 1024 * 1024;
 /** Files and folders in one checkout, ignored ones included. */
 export const CHECKOUT_ENTRIES = 5_000_000;
+/** Repositories inside one checkout whose own ignore rules are asked for; of more, every file is taken. */
+export const NESTED_REPOSITORIES = 64;
 /** Clean checkouts that are kept per project, so that the next task starts at once. */
 export const WARM_SLOTS = 4;
 /** Days that ignored files of a released checkout are kept before retention takes them. */

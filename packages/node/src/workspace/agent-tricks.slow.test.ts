@@ -58,6 +58,33 @@ describe('a planted trick never runs as the node, and the work is collected', ()
     expect(trickWorked(marker)).toBe(false);
   });
 
+  it('folders in folders beyond the longest path cost no other work', async () => {
+    const checkout = await claim();
+    writeFiles(checkout.path, { 'new.txt': 'new\n' });
+    const chain = 'd'.repeat(200);
+    const deeper = `i=0; while [ $i -lt 40 ]; do mkdir ${chain} && cd -P ${chain} || exit 1; i=$((i+1)); done`;
+    execFileSync('sh', ['-c', deeper], { cwd: checkout.path });
+    const collected = await node.workspace.collect(checkout.id, { attempt: 1 });
+    expect(show(collected.headSha, 'new.txt')).toBe('new');
+    expect(collected.notes.join('\n')).toMatch(/beyond the longest path, left out/);
+    await node.workspace.release(checkout.id, { salvage: true, reason: 'test' });
+    await node.workspace.settled();
+    expect(gitIn((await claim('tsk_b')).path, 'status', '--porcelain', '--ignored')).toBe('');
+  });
+
+  it('many repositories inside are read one after the other, their files taken', async () => {
+    const checkout = await claim();
+    for (let at = 0; at < 100; at++)
+      writeFiles(checkout.path, {
+        [`n${at}/.git/HEAD`]: 'ref: refs/heads/x\n',
+        [`n${at}/.git/objects/x`]: '',
+        [`n${at}/.git/refs/x`]: '',
+        [`n${at}/file`]: 'x',
+      });
+    const collected = await node.workspace.collect(checkout.id, { attempt: 1 });
+    expect(names(collected.headSha).filter((name) => /^n\d+\/file$/.test(name))).toHaveLength(100);
+  });
+
   it('control: the same trick does run when Git is asked in the agent’s own directory', async () => {
     const marker = join(node.folder, 'marker');
     const checkout = await claim();

@@ -87,6 +87,18 @@ const isTracked = ({ files, folders, submodules }: Tracked, { path, type }: Tree
       ? files.has(path) && files.get(path) !== 'link'
       : type === 'link' && files.get(path) === 'link';
 
+/** The paths and every folder above them. */
+const withFoldersAbove = (paths: readonly BytePath[]): ReadonlySet<BytePath> => {
+  const all = new Set(paths);
+  for (const path of paths)
+    for (let at = path.lastIndexOf('/'); at !== -1; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at);
+      if (all.has(folder)) break;
+      all.add(folder);
+    }
+  return all;
+};
+
 /** Moves whatever the base does not have out of the tree, whole folders at once. Empty folders are just taken away. */
 const moveAside = async (
   context: WorkspaceContext,
@@ -109,10 +121,9 @@ const moveAside = async (
           ),
         ),
   );
-  const holdsFile = (top: BytePath): boolean =>
-    extra.some(({ path, type }) => type !== 'folder' && (path === top || path.startsWith(`${top}/`)));
-  const kept = tops.filter(({ path }) => holdsFile(path));
-  for (const { path } of extra.filter(({ path: one, type }) => type === 'folder' && !holdsFile(one)).reverse())
+  const holding = withFoldersAbove(extra.filter(({ type }) => type !== 'folder').map(({ path }) => path));
+  const kept = tops.filter(({ path }) => holding.has(path));
+  for (const { path } of extra.filter(({ path: one, type }) => type === 'folder' && !holding.has(one)).reverse())
     rmdirSync(absoluteBytes(tree, path));
   if (kept.length === 0) return;
   const id = directoryId(context, 'aside');
