@@ -8,9 +8,9 @@ import { placeOfTest } from './support/place.ts';
 import { bodiesOf, pause, waitFor } from './support/wait.ts';
 
 const TASKS = 100;
-const MOST_MS = 2_000;
 
-it(`${TASKS} running programs are known again within ${MOST_MS} ms, all go on, all end well`, { timeout: 300_000 }, async () => {
+// How long it takes is measured by bench/recovery.ts; here it is printed.
+it(`${TASKS} running programs are known again, all go on, all end well`, { timeout: 300_000 }, async () => {
   const place = placeOfTest({ queue: { parallel: TASKS, perProject: TASKS } });
   const life = await place.up();
   const client = place.client(life);
@@ -59,7 +59,6 @@ it(`${TASKS} running programs are known again within ${MOST_MS} ms, all go on, a
   );
   expect(accepted.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   expect(await settledLeftovers(place, next.pid, 60_000)).toEqual(nothing);
-  expect(recovered.tookMs).toBeLessThan(MOST_MS);
 });
 
 const begun = async (client: ReturnType<ReturnType<typeof placeOfTest>['client']>): Promise<number> => {

@@ -57,7 +57,7 @@ export const STAGES: readonly Stage[] = [
     command: 'sh',
     args: ['native/test.sh'],
     needs: ['compiler'],
-    limitMs: 10 * MINUTE,
+    limitMs: 15 * MINUTE,
     absent: (root) => (existsSync(join(root, 'native', 'test.sh')) ? undefined : 'there is no native/test.sh'),
   }),
   suite({
@@ -67,7 +67,7 @@ export const STAGES: readonly Stage[] = [
     files: /\.slow\.test\.ts$/,
     needs: ['git'],
     programs: true,
-    limitMs: 10 * MINUTE,
+    limitMs: 25 * MINUTE,
   }),
   suite({
     name: 'e2e',
@@ -76,7 +76,7 @@ export const STAGES: readonly Stage[] = [
     files: /^e2e\/.*\.test\.ts$/,
     needs: ['git', 'keeper', 'agent-programs'],
     programs: true,
-    limitMs: 14 * MINUTE,
+    limitMs: 30 * MINUTE,
   }),
 ];
 
