@@ -29,6 +29,7 @@ const CANNOT_STOP = [
   'Learning the names of the folders above a granted path, and of the mounts of its own file system.',
   'Filling the disk with many files: a limit bounds each file, not their sum.',
   'Sending data to an allowed host: names are checked, contents are not.',
+  'Changing hooks, editor and agent settings inside the checkout that no read-only path covers: the node never runs or reads them from there.',
   'Replacing a protected path that is itself a symbolic link (what it leads to stays read-only); the node never runs or reads it from there.',
 ];
 
