@@ -87,16 +87,21 @@ const reclaim = async (parent: string, keeper: KeeperClient, live: readonly stri
   return dead;
 };
 
-/** Asks once and remembers the answer; a failure is asked again. What a machine can guarantee changes with a restart of it. */
-const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
-  let answer: Promise<T> | null = null;
-  return () => {
-    answer ??= ask().catch((thrown: unknown) => {
+/**
+ * Asks once and remembers the answer; a failure is asked again, and an answer by which nothing is held: a program that was
+ * missing may be there now. What a machine can guarantee otherwise changes with a restart of it.
+ */
+const once = (ask: () => Promise<readonly GuaranteeReport[]>): (() => Promise<readonly GuaranteeReport[]>) => {
+  let answer: Promise<readonly GuaranteeReport[]> | null = null;
+  const keepIfHeld = async (): Promise<readonly GuaranteeReport[]> => {
+    const reports = await ask().catch((thrown: unknown) => {
       answer = null;
       throw thrown;
     });
-    return answer;
+    if (!reports.some(({ held }) => held)) answer = null;
+    return reports;
   };
+  return () => (answer ??= keepIfHeld());
 };
 
 /** A backend of `kind`. */

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeBackend } from '../../../test/conformance/describe-backend.ts';
@@ -124,6 +125,20 @@ describe('without bwrap', () => {
       fix: expect.stringContaining('apt-get install bubblewrap'),
     });
     expect((await missing(place).guarantees()).filter(({ held }) => held)).toEqual([]);
+  });
+
+  it.skipIf(!installed())('it is noticed when it comes, by the same node', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orrery-no-bwrap-'));
+    try {
+      const bwrapPath = join(folder, 'bwrap');
+      const backend = bubblewrapFactory({ keeper, variables: {}, ...place }).make({ bwrapPath });
+      await expect(backend.preflight(['files'])).rejects.toMatchObject({ code: 'backend_unavailable' });
+      expect((await backend.guarantees()).filter(({ held }) => held)).toEqual([]);
+      symlinkSync(findBubblewrap({ named: null, path: process.env.PATH ?? '' }), bwrapPath);
+      await expect(backend.preflight(['files'])).resolves.toBeUndefined();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
