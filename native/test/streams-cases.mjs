@@ -106,9 +106,11 @@ describe('streams', { concurrency: 3 }, () => {
 
   for (const [place, walls] of [['local', {}], ['confined', { confinement: { files: [['rox', '/usr'], ['rox', '/lib'], ['rox', '/lib64'], ['rox', '/bin'], ['ro', '/etc']] } }]])
     it(`runs a program in a terminal: size, resize, ^C, end of input, ${place}`, async () => {
-      const run = await running('sh', ['-c', 'tty; stty size; trap "stty size; echo winch" WINCH; trap "echo int" INT; cat; cat; echo bye'], { ...walls, stdio: 'pty', columns: 100, rows: 30 })
-      await until('size', () => run.v.bytes('stdout').toString().includes('30 100'))
+      const run = await running('sh', ['-c', 'tty; stty size; trap "stty size; echo winch" WINCH; trap "echo int" INT; echo ready; until read -r line; do :; done; echo "$line"; cat; echo bye'], { ...walls, stdio: 'pty', columns: 100, rows: 30 })
+      // Before its traps are set a signal would be lost or end it.
+      await until('ready', () => run.v.bytes('stdout').toString().includes('ready'))
       await run.v.resize(132, 50)
+      await until('winch', () => run.v.bytes('stdout').toString().includes('winch'))
       await run.v.input('c', '\x03')
       await until('int', () => /int/.test(run.v.bytes('stdout').toString()))
       await run.v.input('l', 'line\n')

@@ -19,6 +19,8 @@ export type Wish = {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Called with each listener of a stop signal, to send one. */
+  /** Told of all that was printed so far on standard output, after each write. */
+  readonly onPrinted?: (stdout: string) => void;
   readonly onStop?: (send: (signal: 'SIGINT' | 'SIGTERM') => void, count: number) => void;
   readonly sleep?: (ms: number) => Promise<void>;
 };
@@ -93,7 +95,10 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
   const run: Bench['run'] = async (argv, wish = {}) => {
     const printed = { stdout: '', stderr: '' };
     const output = (name: 'stdout' | 'stderr') => ({
-      write: (text: string) => void (printed[name] += text),
+      write: (text: string) => {
+        printed[name] += text;
+        if (name === 'stdout') wish.onPrinted?.(printed.stdout);
+      },
       isTTY: wish.terminal ?? false,
       columns: wish.columns ?? 100,
     });

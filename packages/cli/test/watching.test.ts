@@ -93,9 +93,20 @@ describe('watching', () => {
 
   it('of a node shows its events in the foreground until it stops', async () => {
     const { node } = hold.bench;
-    const printed = run(['up', '--no-color'], { onStop: (send) => setTimeout(send, 300, 'SIGINT') });
-    setTimeout(() => node.append('tsk_1', { kind: 'task.created' }), 100);
-    expect(await printed).toEqual({
+    let stop = (): void => undefined;
+    // Said again until it is heard: the stream begins some time after the node is ready.
+    const saying = setInterval(() => node.append('tsk_1', { kind: 'task.created' }), 50);
+    const printed = await run(['up', '--no-color'], {
+      onStop: (send) => {
+        stop = () => send('SIGINT');
+      },
+      onPrinted: (stdout) => {
+        if (!stdout.includes('tsk_1\n')) return;
+        clearInterval(saying);
+        setImmediate(stop);
+      },
+    });
+    expect({ ...printed, stdout: printed.stdout.replace(/(  queued     tsk_1\n)+/, '$1') }).toEqual({
       exit: 0,
       stdout: `✓ The node runs at ${node.url}  Ctrl-C stops it.\n  queued     tsk_1\n  The node has stopped.\n`,
       stderr:
