@@ -12,6 +12,8 @@ const recordSchema = z.object({
   id: z.string(),
   taskId: z.string(),
   frontPort: z.int().min(1).max(65535),
+  /** Empty folders that stand for protected paths which were not there; parents first. Taken away when it is settled. */
+  placeholders: z.array(z.string()).optional(),
 });
 
 /** What must be known of an environment after a restart beside its spec. No secrets. */
@@ -48,6 +50,8 @@ export type EnvironmentDirectory = {
   create(record: EnvironmentRecord): Promise<void>;
   /** Null when the environment was never opened here. */
   read(): Promise<EnvironmentRecord | null>;
+  /** Adds to the placeholders of the record. */
+  notePlaceholders(made: readonly string[]): Promise<void>;
   provide(name: string, content: Uint8Array): Promise<string>;
   /** Removes everything but keeper directories, which must be gone. Idempotent. */
   remove(): Promise<void>;
@@ -69,9 +73,18 @@ export const environmentDirectory = (parent: string, id: string): EnvironmentDir
     const text = await orMissing(readFile(recordPath, 'utf8'));
     return text === null ? null : recordSchema.parse(JSON.parse(text));
   };
+  let noting: Promise<void> = Promise.resolve();
+  const note = async (made: readonly string[]): Promise<void> => {
+    const record = await read();
+    if (record === null) return;
+    const placeholders = [...new Set([...(record.placeholders ?? []), ...made])];
+    await writeDurably(recordPath, `${JSON.stringify({ ...record, placeholders })}\n`);
+  };
   return {
     path,
     provided,
+    // One after the other: each writes what it read.
+    notePlaceholders: (made) => (noting = noting.then(() => note(made))),
     runDir: (runId) => join(runsPath, checkName('The run', runId)),
     runs,
     read,

@@ -40,10 +40,8 @@ export type KeeperBackendKind = {
   readonly render: (input: RenderInput) => KeeperSpec;
   /** Throws when a program that the backend needs is not there; asked before anything else. */
   readonly available?: () => Promise<void>;
-  /** Before each program: makes what its walls need on the disk. */
-  readonly furnish?: (environmentId: string, spec: KeeperSpec) => Promise<void>;
-  /** When the environment is closed and nothing of it runs: takes that away again. */
-  readonly tidy?: (environmentId: string) => Promise<void>;
+  /** Whether a protected path that is not there has to be held by an empty folder. */
+  readonly placeholders?: boolean;
 };
 
 /** The disk of this machine. */
@@ -123,8 +121,7 @@ export const createKeeperBackend = (kind: KeeperBackendKind, parts: KeeperBacken
       frontPort,
       keeper,
       render: (run) => kind.render({ environment: spec, run, machine, disk, fence, front }),
-      furnish: async (rendered) => kind.furnish?.(spec.id, rendered),
-      tidy: async () => kind.tidy?.(spec.id),
+      placeholders: kind.placeholders ?? false,
     });
   };
   const preflight = async (required: readonly KeeperGuarantee[]): Promise<void> => {

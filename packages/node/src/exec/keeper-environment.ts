@@ -6,6 +6,7 @@ import { describeKeeperSpec } from './describe-run.ts';
 import type { EnvironmentDirectory } from './environment-directory.ts';
 import { deadHandle, liveHandle } from './keeper-handle.ts';
 import { scriptAsRun } from './keeper-spec.ts';
+import { makePlaceholders, removePlaceholders } from './placeholders.ts';
 import { descendants, residentBytes } from './process-tree.ts';
 
 /** What an environment is made of. */
@@ -19,8 +20,7 @@ export type KeeperEnvironmentParts = {
   readonly frontPort: number;
   readonly keeper: KeeperClient;
   readonly render: (run: RunSpec) => KeeperSpec;
-  readonly furnish: (spec: KeeperSpec) => Promise<void>;
-  readonly tidy: () => Promise<void>;
+  readonly placeholders: boolean;
 };
 
 const reattach = async ({ keeper, directory }: KeeperEnvironmentParts, runId: string): Promise<Handle | null> => {
@@ -45,7 +45,14 @@ export const settleEnvironment = async (keeper: KeeperClient, directory: Environ
   const results = await Promise.allSettled((await directory.runs()).map(settle));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
+  await removePlaceholders((await directory.read())?.placeholders ?? []);
   await directory.remove();
+};
+
+/** Before a program starts: what is not there cannot be made read-only, and could be made by it. */
+const holdProtected = async ({ confinement }: KeeperSpec, directory: EnvironmentDirectory): Promise<void> => {
+  const made = await makePlaceholders(confinement?.readOnly ?? []);
+  if (made.length > 0) await directory.notePlaceholders(made);
 };
 
 const measure = async ({ keeper, directory }: KeeperEnvironmentParts): Promise<{ processes: number; memoryBytes: number }> => {
@@ -66,7 +73,7 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
         rule: 'Nothing is started in a closed environment.',
       });
     const rendered = render(run);
-    await parts.furnish(rendered);
+    if (parts.placeholders) await holdProtected(rendered, directory);
     const connection = await keeper.launch(directory.runDir(run.runId), rendered);
     return liveHandle(run.runId, connection, keeper);
   };
@@ -92,7 +99,6 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
     close: async () => {
       closed = true;
       await settleEnvironment(keeper, directory);
-      await parts.tidy();
     },
   };
 };

@@ -89,6 +89,21 @@ describe.skipIf(!installed())('with bwrap installed', () => {
       expect(readdirSync(workdir)).toEqual([]);
     });
 
+    it('what a node that died had made for a protected path goes with what it left', async () => {
+      const { workdir } = at().spec;
+      const spec = { ...at().spec, id: `env-${word()}`, readOnly: [join(workdir, '.lost/deep')] };
+      const environment = await at().backend.open(spec);
+      await Promise.all(
+        ['a', 'b'].map(async (runId) => {
+          const handle = await environment.start(at().runSpec({ command: 'cat', stdio: 'stream', runId }));
+          handle.detach();
+        }),
+      );
+      expect(readdirSync(join(workdir, '.lost'))).toEqual(['deep']);
+      expect(await make(at().place).reclaim([at().spec.id])).toEqual([spec.id]);
+      expect(existsSync(join(workdir, '.lost'))).toBe(false);
+    });
+
     it('a link in a protected place leads nowhere outside', async () => {
       const { workdir } = at().spec;
       const dir = join(workdir, 'linked');

@@ -7,7 +7,6 @@ import type { KeeperBackendKind, KeeperBackendParts } from '../keeper-backend.ts
 import type { RenderInput } from '../keeper-spec.ts';
 import { SANDBOX_FRONT_PORT } from '../limits.ts';
 import { frontOptions, parseBackendOptions } from '../options.ts';
-import { makePlaceholders, removePlaceholders } from './placeholders.ts';
 import { probeBubblewrap } from './probe.ts';
 import { findBubblewrap } from './program.ts';
 import { renderBubblewrap } from './render.ts';
@@ -51,7 +50,6 @@ const kindOf = (parts: KeeperBackendParts, options: Options): KeeperBackendKind 
     const disk = parts.disk ?? systemDisk;
     return render({ environment, run, machine, disk, fence: noFence(environment), front: { ...front, port: frontPort } });
   };
-  const placeholders = new Map<string, string[]>();
   return {
     name: 'bubblewrap',
     notice: null,
@@ -62,14 +60,7 @@ const kindOf = (parts: KeeperBackendParts, options: Options): KeeperBackendKind 
     front,
     frontPort: () => Promise.resolve(frontPort),
     render,
-    furnish: async (id, spec) => {
-      const made = await makePlaceholders(spec.confinement?.readOnly ?? []);
-      if (made.length > 0) placeholders.set(id, [...(placeholders.get(id) ?? []), ...made]);
-    },
-    tidy: async (id) => {
-      await removePlaceholders(placeholders.get(id) ?? []);
-      placeholders.delete(id);
-    },
+    placeholders: true,
   };
 };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport, KeeperClient, KeeperGuarantee, KeeperSpec } from '../../keeper/types.ts';
 import type { EnvironmentSpec, RunSpec } from '../backend.ts';
-import { makePlaceholders } from './placeholders.ts';
+import { makePlaceholders } from '../placeholders.ts';
 
 const ALL: readonly KeeperGuarantee[] = ['files', 'network', 'hosts', 'processes', 'signals', 'limits'];
 /** Small bounds, so that the limits are really asked for. */
