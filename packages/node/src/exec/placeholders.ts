@@ -56,7 +56,7 @@ export const makePlaceholders = async (paths: readonly string[]): Promise<string
   return made;
 };
 
-/** Takes away those of `paths` that are still empty folders, children first. */
+/** Takes away those of `paths` that are empty folders, the last first: children come after their parents in it. */
 export const removePlaceholders = async (paths: readonly string[]): Promise<void> => {
   for (const path of paths.toReversed()) {
     try {

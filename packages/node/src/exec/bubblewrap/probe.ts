@@ -1,11 +1,11 @@
 // What a confined run really gets on this machine: one is prepared as far as its closed gate, and looks around.
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport, KeeperClient, KeeperGuarantee, KeeperSpec } from '../../keeper/types.ts';
 import type { EnvironmentSpec, RunSpec } from '../backend.ts';
-import { makePlaceholders } from '../placeholders.ts';
+import { makePlaceholders, removePlaceholders } from '../placeholders.ts';
 
 const ALL: readonly KeeperGuarantee[] = ['files', 'network', 'hosts', 'processes', 'signals', 'limits'];
 /** Small bounds, so that the limits are really asked for. */
@@ -53,10 +53,14 @@ export const probeBubblewrap = async (
 ): Promise<readonly GuaranteeReport[]> => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'orrery-bubblewrap-')));
   const dir = join(root, 'keeper');
+  const made = [root];
   try {
     const environment = probeEnvironment(root);
-    for (const name of ['work', 'home', 'tmp']) await mkdir(join(root, name), { mode: 0o700 });
-    await makePlaceholders(environment.readOnly);
+    for (const path of [environment.workdir, environment.home, environment.scratchpad]) {
+      await mkdir(path, { mode: 0o700 });
+      made.push(path);
+    }
+    made.push(...(await makePlaceholders(environment.readOnly)));
     const connection = await keeper.launch(dir, render(environment, probeRun(environment.workdir)));
     const { guarantees } = connection;
     connection.close();
@@ -66,6 +70,7 @@ export const probeBubblewrap = async (
     throw thrown;
   } finally {
     await keeper.end(dir);
-    await rm(root, { recursive: true, force: true });
+    await keeper.remove(dir);
+    await removePlaceholders(made);
   }
 };
