@@ -22,7 +22,7 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
 /** The rings of packages/node/src (`commands/` are verbs of the node's own program): a file imports its own folder or a lower ring, never upward and never sideways without an arrow. */
 export const RINGS: readonly (readonly string[])[] = [
   ['kernel'],
-  ['config', 'store', 'keeper', 'git', 'files', 'telemetry'],
+  ['config', 'store', 'keeper', 'git', 'files', 'starter', 'telemetry'],
   ['exec', 'harness', 'plugin'],
   [
     'project',
@@ -66,8 +66,9 @@ export const ARROWS: Record<string, readonly string[]> = {
 
 /** The files that may start a process, by prefix. Everything else asks them: one place builds a child's environment. */
 export const SPAWN_POINTS: readonly string[] = [
+  'packages/node/src/kernel/spawner.ts',
+  'packages/node/src/starter/',
   'packages/node/src/keeper/',
-  'packages/node/src/git/',
   'packages/node/src/harness/run-to-end.ts',
   'packages/cli/src/node-process.ts',
   'tools/',

@@ -151,7 +151,7 @@ static int command_run(const char *dir, bool detach) {
 }
 
 static int usage(const char *what) {
-	fprintf(stderr, "orrery-keeper: %s\nusage: orrery-keeper run --dir DIR [--detach] | attach DIR [--from N] [--stream stdout|stderr] | probe | version\n", what);
+	fprintf(stderr, "orrery-keeper: %s\nusage: orrery-keeper run --dir DIR [--detach] | attach DIR [--from N] [--stream stdout|stderr] | probe | starter | version\n", what);
 	return EXIT_USAGE;
 }
 
@@ -191,6 +191,10 @@ int main(int argc, char **argv) {
 	if (argc >= 2 && strcmp(argv[1], "attach") == 0) return parse_attach(argc - 2, argv + 2);
 	if (argc == 2 && strcmp(argv[1], "probe") == 0) return command_probe();
 	if (argc == 2 && strcmp(argv[1], "inside") == 0) return command_inside();
+	if (argc == 2 && strcmp(argv[1], "starter") == 0) {
+		close_inherited();
+		return command_starter();
+	}
 	if (argc == 2 && strcmp(argv[1], "version") == 0) return printf("orrery-keeper %s wire %d\n", KEEPER_VERSION, WIRE_VERSION) < 0;
 	return usage("unknown command");
 }

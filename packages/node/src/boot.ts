@@ -195,6 +195,7 @@ const createEnding = (
     await parts.broker.close();
     await parts.scripted.close();
     await parts.workspace.settled();
+    await parts.starter.close();
     for (const file of descriptorFiles(parts)) await removeDescriptor(file, state.generation);
     await parts.store.close();
     parts.lock.release();

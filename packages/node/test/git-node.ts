@@ -12,6 +12,7 @@ import { createProjects, createResults } from '../src/project/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import { createWorkspace } from '../src/workspace/index.ts';
+import { openStarter } from './both-spawners.ts';
 
 /** Opens a node's projects and checkouts in a fresh folder; `close` takes everything away. */
 export const openGitNode = async ({
@@ -29,7 +30,12 @@ export const openGitNode = async ({
   const store = await openStore({ file: join(dataDirectory, 'orrery.db'), clock, log, startWriter: startInlineWriter });
   const events: OrreryEvent[] = [];
   store.subscribe((some) => events.push(...some));
-  const git = createGit({ environment: { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') } });
+  // As the node itself starts Git.
+  const starter = openStarter();
+  const git = createGit({
+    environment: { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
+    spawner: starter,
+  });
   const ids = createIds({ clock, random: systemRandom });
   const makeWorkspace = () => createWorkspace({ dataDirectory, store, git, clock, random: systemRandom, ids, log, warmSlots });
   const workspace = makeWorkspace();
@@ -37,6 +43,7 @@ export const openGitNode = async ({
   const results = createResults({ store, git, dataDirectory });
   const close = async (): Promise<void> => {
     await workspace.settled();
+    await starter.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });
   };

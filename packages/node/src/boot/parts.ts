@@ -24,6 +24,7 @@ import { createProjects, createResults, type Projects, type Results } from '../p
 import type { RunParts } from '../run/doors.ts';
 import type { RunLoop } from '../run/loop.ts';
 import { patientStore } from '../run/patient-store.ts';
+import { createStarter, type Starter } from '../starter/index.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createTasks, type Tasks } from '../task/index.ts';
@@ -68,6 +69,7 @@ export type Ground = {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly store: Store;
+  readonly starter: Starter;
   readonly git: Git;
 };
 
@@ -80,7 +82,8 @@ export const openGround = async (options: BootOptions): Promise<Ground> => {
   const log = createLog({ sink: openLogFile({ path: paths.log }), clock });
   const secrets = createSecrets({ file: paths.secrets, keyFile: paths.secretKey, env, random, clock });
   const store = await openStore({ file: paths.database, clock, log, onLost: options.onStoreLost });
-  return { options, paths, log, lock, config, secrets, store, git: createGit() };
+  const starter = createStarter({ binary: () => findKeeperBinary({ explicit: env['ORRERY_KEEPER'] }) });
+  return { options, paths, log, lock, config, secrets, store, starter, git: createGit({ spawner: starter }) };
 };
 
 /** What the slices and rings below `run` come to. */
@@ -99,8 +102,11 @@ export type Parts = Ground & {
 };
 
 export const openParts = async (ground: Ground): Promise<Parts> => {
-  const { paths, store, git, log, options } = ground;
-  const keeper = createKeeperClient({ binary: () => findKeeperBinary({ explicit: options.env['ORRERY_KEEPER'] }) });
+  const { paths, store, git, log, options, starter } = ground;
+  const keeper = createKeeperClient({
+    binary: () => findKeeperBinary({ explicit: options.env['ORRERY_KEEPER'] }),
+    spawner: starter,
+  });
   const factories = createBackendFactories({
     keeper,
     stateDir: join(paths.data, 'keeper'),

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OrreryError } from '@orrery/protocol/errors';
+import { describeBothSpawners } from '../../test/both-spawners.ts';
+import type { Spawner } from '../kernel/spawner.ts';
 import { createGit, gitArguments, gitEnvironment } from './run.ts';
 
 let folder = '';
@@ -10,11 +12,11 @@ beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'orrery-git-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A program in Git's place that does what the test says. */
-const fakeGit = (script: string) => {
+const fakeGit = (script: string, spawner: Spawner) => {
   const program = join(folder, 'git');
   writeFileSync(program, `#!/bin/sh\n${script}\n`);
   chmodSync(program, 0o755);
-  return createGit({ program, environment: { PATH: process.env['PATH'] } });
+  return createGit({ program, environment: { PATH: process.env['PATH'] }, spawner });
 };
 
 const failure = async (work: Promise<unknown>): Promise<OrreryError> => {
@@ -97,9 +99,11 @@ describe('the environment of a Git child', () => {
   });
 });
 
-describe('a Git command', () => {
+describeBothSpawners('a Git command', (spawner) => {
+  const fake = (script: string) => fakeGit(script, spawner);
+
   it('gets its input and gives its answer', async () => {
-    expect(await fakeGit('cat').run({ args: ['x'], input: 'in' })).toEqual({
+    expect(await fake('cat').run({ args: ['x'], input: 'in' })).toEqual({
       code: 0,
       stdout: Buffer.from('in'),
       stderr: '',
@@ -109,7 +113,7 @@ describe('a Git command', () => {
 
   it('that fails says what Git said, without credentials', async () => {
     const thrown = await failure(
-      fakeGit('echo "fatal: unable to access \'https://ada:s3cret@example.org/x?token=abc\': 403" >&2; exit 128').run({
+      fake('echo "fatal: unable to access \'https://ada:s3cret@example.org/x?token=abc\': 403" >&2; exit 128').run({
         args: ['fetch'],
       }),
     );
@@ -120,13 +124,13 @@ describe('a Git command', () => {
 
   it('that takes too long is ended with everything it started', async () => {
     const started = Date.now();
-    const thrown = await failure(fakeGit('sleep 30 & sleep 30').run({ args: ['fetch'], timeoutMs: 100 }));
+    const thrown = await failure(fake('sleep 30 & sleep 30').run({ args: ['fetch'], timeoutMs: 100 }));
     expect(thrown.details).toMatchObject({ problem: 'timeout' });
     expect(Date.now() - started).toBeLessThan(5000);
   });
 
   it('that answers too much is ended, or cut where that was asked for', async () => {
-    const git = fakeGit('yes');
+    const git = fake('yes');
     expect((await failure(git.run({ args: ['log'], maxOutputBytes: 1000 }))).details).toMatchObject({ problem: 'too_large' });
     const cut = await git.run({ args: ['log'], maxOutputBytes: 1001, truncate: true });
     expect({ bytes: cut.stdout.length, truncated: cut.truncated }).toEqual({ bytes: 1001, truncated: true });
@@ -134,13 +138,15 @@ describe('a Git command', () => {
 
   it('whose work was cancelled is ended', async () => {
     const controller = new AbortController();
-    const running = fakeGit('sleep 30').run({ args: ['fetch'], signal: controller.signal });
+    const running = fake('sleep 30').run({ args: ['fetch'], signal: controller.signal });
     controller.abort();
     expect((await failure(running)).details).toMatchObject({ problem: 'aborted' });
   });
 
   it('says how to get Git when there is none', async () => {
-    const thrown = await failure(createGit({ program: join(folder, 'nothing'), environment: {} }).run({ args: ['status'] }));
+    const thrown = await failure(
+      createGit({ program: join(folder, 'nothing'), environment: {}, spawner }).run({ args: ['status'] }),
+    );
     expect({ code: thrown.code, fix: thrown.fix }).toEqual({
       code: 'git_failed',
       fix: 'Install Git 2.38 or newer and make sure that it is on the PATH of the node.',
@@ -148,18 +154,18 @@ describe('a Git command', () => {
   });
 
   it('may feed another, and a reader that ends early is the failure that is told', async () => {
-    const git = fakeGit('case "$*" in *from*) yes;; *to*) echo "fatal: no" >&2; exit 3;; esac');
+    const git = fake('case "$*" in *from*) yes;; *to*) echo "fatal: no" >&2; exit 3;; esac');
     const thrown = await failure(git.pipe({ args: ['from'], timeoutMs: 5000 }, { args: ['to'] }));
     expect(thrown.message).toBe('git to failed: fatal: no');
   });
 
   it('gives what another answered, fed by the first', async () => {
-    const git = fakeGit('case "$*" in *from*) echo through;; *to*) cat;; esac');
+    const git = fake('case "$*" in *from*) echo through;; *to*) cat;; esac');
     expect((await git.pipe({ args: ['from'] }, { args: ['to'] })).stdout.toString()).toBe('through\n');
   });
 
   it('has no terminal and no prompt', async () => {
-    const answer = await fakeGit('if (: < /dev/tty) 2>/dev/null; then echo terminal; else echo none; fi').text({ args: ['x'] });
+    const answer = await fake('if (: < /dev/tty) 2>/dev/null; then echo terminal; else echo none; fi').text({ args: ['x'] });
     expect(answer).toBe('none');
   });
 });

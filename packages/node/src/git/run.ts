@@ -1,11 +1,11 @@
 // Glossary. The runner is the one place of the node that starts Git. A profile says whose configuration counts: `node`
 // for directories that only the node writes (no system, global or user configuration at all), `user` for the user's own
 // repositories and for fetches that need the user's credentials.
-import { spawn, type ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { GIT_OUTPUT_BYTES, GIT_READ_MS, GIT_STDERR_BYTES } from '../kernel/limits.ts';
+import { directSpawner, type CommandEnding, type Spawner, type StartedCommand } from '../kernel/spawner.ts';
 import { hideCredentials } from './redact.ts';
 
 /** Transports a command may use. Nothing else ever, above all not `ext`. */
@@ -139,40 +139,42 @@ const findProgram = (program: string, path: string | undefined): string => {
   return places.find((place) => statSync(place, { throwIfNoEntry: false })?.isFile() === true) ?? program;
 };
 
-/** Makes the runner. `program` and the environment are arguments, so that tests own them. */
+/** Makes the runner. `program`, the environment and what starts it are arguments, so that tests own them. */
 export const createGit = ({
   program = 'git',
   environment = process.env,
-}: { program?: string; environment?: NodeJS.ProcessEnv } = {}): Git => {
+  spawner = directSpawner,
+}: { program?: string; environment?: NodeJS.ProcessEnv; spawner?: Spawner } = {}): Git => {
   const found = findProgram(program, environment['PATH']);
-  const start = (call: GitCall): ChildProcess =>
+  const start = (call: GitCall, input: boolean): StartedCommand =>
     // A session of its own: no terminal to prompt on, and one group to end when the time is over.
-    spawn(found, gitArguments(call), {
+    spawner.start({
+      program: found,
+      args: gitArguments(call),
       cwd: call.cwd ?? '/',
-      env: gitEnvironment(call, environment),
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
+      environment: gitEnvironment(call, environment),
+      input,
+      stderr: true,
     });
-  const run = async (call: GitCall): Promise<GitAnswer> => {
-    const child = start(call);
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(call.input ?? '');
-    return settle(call, await watch(call, child));
+  const startFed = (call: GitCall): StartedCommand => {
+    const input = call.input ?? '';
+    const command = start(call, input.length > 0);
+    command.stdin?.end(input);
+    return command;
   };
+  const run = async (call: GitCall): Promise<GitAnswer> => settle(call, await watch(call, startFed(call)));
   return {
     run,
     text: async (call) => (await run(call)).stdout.toString('utf8').replace(/\n$/, ''),
     pipe: async (from, to) => {
-      const source = start(from);
-      const target = start(to);
-      source.stdin?.on('error', () => undefined);
-      source.stdin?.end(from.input ?? '');
+      const source = startFed(from);
+      const target = start(to, true);
       // A reader that ended early must not leave the writer waiting for room.
-      target.stdin?.on('error', () => source.stdout?.resume());
-      target.on('close', (code) => {
-        if (code !== 0) endGroup(source);
+      target.stdin?.on('error', () => source.stdout.resume());
+      void target.ended.then((ending) => {
+        if (ending.kind !== 'exited' || ending.code !== 0) source.endGroup();
       });
-      if (source.stdout !== null && target.stdin !== null) source.stdout.pipe(target.stdin);
+      if (target.stdin !== null) source.stdout.pipe(target.stdin);
       const [first, second] = await Promise.all([watch(from, source, false), watch(to, target)]);
       const answer = settle(to, second);
       settle(from, first);
@@ -181,63 +183,56 @@ export const createGit = ({
   };
 };
 
-type Watched = GitAnswer & { readonly problem: 'timeout' | 'too_large' | 'not_started' | 'aborted' | null };
+type Problem = 'timeout' | 'too_large' | 'not_started' | 'aborted' | null;
+type Watched = GitAnswer & { readonly problem: Problem; readonly lost: OrreryError | null };
 
-const watch = (call: GitCall, child: ChildProcess, keepOutput = true): Promise<Watched> =>
-  new Promise((resolve) => {
-    const bound = call.maxOutputBytes ?? GIT_OUTPUT_BYTES;
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let stderr = '';
-    let truncated = false;
-    let problem: Watched['problem'] = null;
-    const end = (why: Watched['problem']): void => {
-      problem ??= why;
-      endGroup(child);
-    };
-    const timer = setTimeout(() => end('timeout'), call.timeoutMs ?? GIT_READ_MS);
-    const onAbort = (): void => end('aborted');
-    if (call.signal?.aborted === true) onAbort();
-    call.signal?.addEventListener('abort', onAbort, { once: true });
-    if (keepOutput) {
-      child.stdout?.on('data', (chunk: Buffer) => {
-        if (truncated) return;
-        const room = bound - bytes;
-        chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-        bytes += Math.min(chunk.length, room);
-        if (chunk.length <= room) return;
-        truncated = true;
-        end(call.truncate === true ? null : 'too_large');
-      });
-    }
-    child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString('utf8')).slice(-GIT_STDERR_BYTES)));
-    const finish = (code: number | null): void => {
-      clearTimeout(timer);
-      call.signal?.removeEventListener('abort', onAbort);
-      resolve({ code: code ?? -1, stdout: Buffer.concat(chunks), stderr: hideCredentials(stderr).trim(), truncated, problem });
-    };
-    child.on('error', () => {
-      problem ??= 'not_started';
-      finish(null);
+const watch = async (call: GitCall, command: StartedCommand, keepOutput = true): Promise<Watched> => {
+  const bound = call.maxOutputBytes ?? GIT_OUTPUT_BYTES;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let stderr = '';
+  let truncated = false;
+  let problem: Problem = null;
+  const end = (why: Problem): void => {
+    problem ??= why;
+    command.endGroup();
+  };
+  const timer = setTimeout(() => end('timeout'), call.timeoutMs ?? GIT_READ_MS);
+  const onAbort = (): void => end('aborted');
+  if (call.signal?.aborted === true) onAbort();
+  call.signal?.addEventListener('abort', onAbort, { once: true });
+  if (keepOutput) {
+    command.stdout.on('data', (chunk: Buffer) => {
+      if (truncated) return;
+      const room = bound - bytes;
+      chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      bytes += Math.min(chunk.length, room);
+      if (chunk.length <= room) return;
+      truncated = true;
+      end(call.truncate === true ? null : 'too_large');
     });
-    child.on('close', finish);
-  });
-
-/** Ends a command with everything it started. */
-const endGroup = (child: ChildProcess): void => {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    child.kill('SIGKILL');
   }
+  command.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString('utf8')).slice(-GIT_STDERR_BYTES)));
+  const ending: CommandEnding = await command.ended;
+  clearTimeout(timer);
+  call.signal?.removeEventListener('abort', onAbort);
+  if (ending.kind === 'not_started') problem ??= 'not_started';
+  return {
+    code: ending.kind === 'exited' ? (ending.code ?? -1) : -1,
+    stdout: Buffer.concat(chunks),
+    stderr: hideCredentials(stderr).trim(),
+    truncated,
+    problem,
+    lost: ending.kind === 'lost' ? ending.cause : null,
+  };
 };
 
-const settle = (call: GitCall, { problem, ...answer }: Watched): GitAnswer => {
+const settle = (call: GitCall, { problem, lost, ...answer }: Watched): GitAnswer => {
+  if (lost !== null) throw lost;
   if (problem === null && answer.truncated) return { ...answer, code: 0 };
   if (problem === null && (call.okCodes ?? [0]).includes(answer.code)) return answer;
   const command = `git ${call.args.find((arg) => !arg.startsWith('-')) ?? ''}`.trim();
-  const what: Record<Exclude<Watched['problem'], null>, string> = {
+  const what: Record<Exclude<Problem, null>, string> = {
     timeout: `${command} took longer than ${Math.round((call.timeoutMs ?? GIT_READ_MS) / 1000)} s and was ended.`,
     too_large: `${command} answered more than ${call.maxOutputBytes ?? GIT_OUTPUT_BYTES} bytes.`,
     not_started: `${command} could not be started.`,

@@ -2,6 +2,7 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import { systemClock } from '../kernel/clock.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { directSpawner, type Spawner } from '../kernel/spawner.ts';
 import { openChannel } from './channel.ts';
 import type { Channel, StreamFrame } from './channel.ts';
 import { createConnection } from './connection.ts';
@@ -26,6 +27,8 @@ export type KeeperClientOptions = {
   readonly processes?: ProcessTable;
   readonly clock?: Clock;
   readonly endProcess?: (pid: number) => void;
+  /** What starts keepers. Default: this process. */
+  readonly spawner?: Spawner;
 };
 
 type Parts = Omit<Required<KeeperClientOptions>, 'binary' | 'environment'> & { readonly program: () => KeeperProgram };
@@ -72,7 +75,7 @@ const abandon = async (parts: Parts, dir: string): Promise<void> => {
 const launch = async (parts: Parts, dir: string, spec: KeeperSpec): Promise<KeeperConnection> => {
   await prepareDirectory(dir, spec);
   try {
-    const word = await startKeeper(parts.program(), dir);
+    const word = await startKeeper(parts.program(), dir, parts.spawner);
     if (word.kind === 'refused') throw refusalError(word.reason);
     return await connect(parts, dir, word.identity);
   } catch (thrown) {
@@ -115,7 +118,7 @@ const end = async (parts: Parts, dir: string): Promise<void> => {
 export const createKeeperClient = (options: KeeperClientOptions): KeeperClient => {
   const { binary, environment = {}, ...rest } = options;
   const program = (): KeeperProgram => ({ binary: typeof binary === 'string' ? binary : binary(), environment });
-  const parts: Parts = { processes: systemProcesses, clock: systemClock, endProcess, ...rest, program };
+  const parts: Parts = { processes: systemProcesses, clock: systemClock, endProcess, spawner: directSpawner, ...rest, program };
   return {
     launch: (dir, spec) => launch(parts, dir, spec),
     adopt: (dir) => adopt(parts, dir),

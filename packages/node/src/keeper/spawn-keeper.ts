@@ -1,8 +1,9 @@
-// The one place of this ring that starts processes: keepers, with nothing of the node's own environment.
+// How keepers are started, with nothing of the node's own environment.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
+import type { Spawner, StartedCommand } from '../kernel/spawner.ts';
 import { PROBE_MS, READY_MS } from './limits.ts';
 import { keeperLost } from './lost.ts';
 import { readProbe } from './records.ts';
@@ -36,35 +37,37 @@ const parseFirstWord = (line: string): FirstWord | null => {
  * Starts the keeper of `dir` and answers its first word. The keeper is detached, has no descriptor of the node but the
  * one it answers on, and lives on when the node ends. Rejects (and ends what was started) when it says nothing in time.
  */
-export const startKeeper = async (program: KeeperProgram, dir: string): Promise<FirstWord> => {
-  const child = spawn(program.binary, ['run', '--dir', dir], {
-    cwd: '/',
-    detached: true,
-    env: program.environment,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const failed = once(child, 'error').then(([cause]) => Promise.reject(cannotStart(program.binary, cause)));
+export const startKeeper = async (program: KeeperProgram, dir: string, spawner: Spawner): Promise<FirstWord> => {
+  const { binary, environment } = program;
+  const command = spawner.start({ program: binary, args: ['run', '--dir', dir], cwd: '/', environment, livesOn: true });
+  const failed = failureOf(command, binary);
   // Raced below; a failure after the first word has nobody waiting for it.
   failed.catch(() => undefined);
-  const timer = setTimeout(() => child.stdout.destroy(new Error(`no word in ${READY_MS} ms`)), READY_MS);
+  const timer = setTimeout(() => command.stdout.destroy(new Error(`no word in ${READY_MS} ms`)), READY_MS);
   try {
-    const line = await Promise.race([readLine(child.stdout), failed]);
+    const line = await Promise.race([readLine(command.stdout), failed]);
     const word = parseFirstWord(line);
     if (word === null) throw keeperLost('it ended before it was ready');
-    child.unref();
+    command.release();
     return word;
   } catch (thrown) {
-    // Ours and not yet waited for, so the number cannot have been given again.
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
+    command.endGroup();
+    command.release();
+    await command.ended;
     throw thrown instanceof OrreryError ? thrown : keeperLost('it did not say that it is ready', thrown);
   } finally {
     clearTimeout(timer);
-    child.stdout.destroy();
   }
 };
+
+/** Rejects when the command could not be started or was lost; what it says tells of every other end. */
+const failureOf = (command: StartedCommand, binary: string): Promise<never> =>
+  new Promise((_, reject) => {
+    void command.ended.then((ending) => {
+      if (ending.kind === 'not_started') reject(cannotStart(binary, ending.cause));
+      if (ending.kind === 'lost') reject(ending.cause);
+    });
+  });
 
 const readLine = async (stream: AsyncIterable<Buffer>): Promise<string> => {
   let text = '';

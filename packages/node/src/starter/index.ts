@@ -1,0 +1,1 @@
+export { createStarter, type Starter } from './client.ts';
