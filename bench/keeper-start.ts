@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { findKeeperBinary } from '../packages/node/src/keeper/binary.ts';
 import { createKeeperClient } from '../packages/node/src/keeper/client.ts';
 import type { Confinement, KeeperClient } from '../packages/node/src/keeper/types.ts';
+import { createStarter } from '../packages/node/src/starter/index.ts';
 import { runBare, type Times } from './bare-program.ts';
 import { atMostOver, spreadOf, takeTurns, type Benchmark, type Row } from './benchmark.ts';
 import { plainSpec, walls } from './keeper-spec.ts';
@@ -30,7 +31,8 @@ export const keeperStart: Benchmark = {
   title: 'a program under a keeper against a bare spawn (/bin/true)',
   rounds: 100,
   run: async ({ directory, rounds }) => {
-    const client = createKeeperClient({ binary: findKeeperBinary() });
+    const starter = createStarter({ binary: () => findKeeperBinary() });
+    const client = createKeeperClient({ binary: findKeeperBinary(), spawner: starter });
     let count = 0;
     const kept = (confinement: Confinement | null) => () => runKept(client, join(directory, `k${count++}`), confinement);
     const fenced = walls(directory);
@@ -40,6 +42,7 @@ export const keeperStart: Benchmark = {
       files: kept({ ...fenced, processes: false, network: 'host' }),
       sandbox: kept(fenced),
     });
+    await starter.close();
     const row = (what: string, name: keyof typeof samples, moment: keyof Times): Omit<Row, 'goal'> => ({
       what: `${what}, ${moment === 'ran' ? 'until it runs' : 'until its end is durable'}`,
       unit: 'ms',
@@ -55,7 +58,9 @@ export const keeperStart: Benchmark = {
         atMostOver(row('sandbox (namespaces)', 'sandbox', 'ran'), 6),
         { ...row('sandbox (namespaces)', 'sandbox', 'ended'), goal: null },
       ],
-      notes: ['Through the client that the node uses: the directory with spec and environment, the start, `go`, the answer.'],
+      notes: [
+        'Through the client and the starter that the node uses: the directory with spec and environment, the start, `go`, the answer.',
+      ],
     };
   },
 };

@@ -25,7 +25,8 @@ export type Starter = Spawner & {
 
 type Session = {
   readonly process: ChildProcess;
-  readonly closed: Promise<void>;
+  /** Asks it to end; resolves when it has, and keeps this process until then. */
+  close(): Promise<void>;
   start(command: Command, payload: Buffer): StartedCommand;
 };
 
@@ -93,7 +94,11 @@ const openSession = ({ binary, environment = {} }: StarterOptions, onGone: () =>
   keepAlive();
   return {
     process: child,
-    closed: closed.promise,
+    close: async () => {
+      child.ref();
+      child.stdin.end();
+      await closed.promise;
+    },
     start: (command, payload) => {
       if (gone !== null) return failedCommand(command, { kind: 'lost', cause: gone });
       const id = (lastId += 1);
@@ -137,8 +142,7 @@ export const createStarter = (options: StarterOptions): Starter => {
     close: async () => {
       const closing = session;
       session = null;
-      closing?.process.stdin?.end();
-      await closing?.closed;
+      await closing?.close();
     },
   };
 };

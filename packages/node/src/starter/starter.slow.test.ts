@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeBothSpawners, openStarter } from '../../test/both-spawners.ts';
+import { describeBothSpawners, keeperBinary, openStarter } from '../../test/both-spawners.ts';
 import { endGroupOf, type Command, type Spawner, type StartedCommand } from '../kernel/spawner.ts';
 import { createStarter, type Starter } from './index.ts';
 
@@ -181,6 +181,21 @@ describe('the starter', () => {
   it('gives a command no descriptor but its three', async () => {
     const listing = starter.start(shell('', { program: '/bin/ls', args: ['/proc/self/fd'] }));
     expect(await readAll(listing)).toBe('0\n1\n2\n3\n');
+  });
+
+  it('keeps no program from ending, but one that waits for a command or for the end of the starter', async () => {
+    const script = `
+      import { createStarter } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))};
+      const starter = createStarter({ binary: () => ${JSON.stringify(keeperBinary())} });
+      const start = () => starter.start({ program: '/bin/sh', args: ['-c', 'sleep 0.1'], cwd: '/', environment: { PATH: '/usr/bin:/bin' } });
+      console.log((await start().ended).code);
+      await starter.close();
+      console.log('closed');
+      await start().ended;`;
+    const program = starter.start(
+      shell('', { program: process.execPath, args: ['--input-type=module', '-e', script], environment: {} }),
+    );
+    expect([await readAll(program), await program.ended]).toEqual(['0\nclosed\n', exited(0)]);
   });
 
   it('that cannot be had is the error of each command', async () => {
