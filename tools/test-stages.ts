@@ -76,7 +76,7 @@ export const STAGES: readonly Stage[] = [
     files: /^e2e\/.*\.test\.ts$/,
     needs: ['git', 'keeper', 'agent-programs'],
     programs: true,
-    limitMs: 30 * MINUTE,
+    limitMs: 29 * MINUTE,
   }),
 ];
 

@@ -43,21 +43,37 @@ export type TaskLimits = z.output<typeof taskLimits>;
 /** Where a task came from. */
 export const taskOrigin = z.strictObject({ kind: z.enum(['cli', 'api', 'demo', 'retry']), by: z.string().max(200) });
 
+/** No NUL: nothing that a program is given can hold one. */
+const withoutNul = (text: string): boolean => !text.includes('\0');
+
+/** A name of a branch as Git allows them. */
+const isBranchName = (name: string): boolean =>
+  !/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|\.lock(\/|$)|\/\./.test(name) && name !== '@';
+
 /** What a client sends to make a task. */
 export const taskCreate = z.strictObject({
-  prompt: z.string().min(1).max(4_000_000),
+  prompt: z
+    .string()
+    .min(1)
+    .max(4_000_000)
+    .refine((text) => text.trim() !== '' && withoutNul(text), 'may not be blank or hold a NUL'),
   /** Id, name or path of a project; null runs in a scratch folder. */
   project: z.string().max(4096).nullable().default(null),
   harness: z.string().max(100).optional(),
   model: z.string().max(200).optional(),
   effort: z.string().max(50).optional(),
   /** The program to run, for the harness `command`. */
-  command: z.array(z.string().max(131_072)).min(1).max(256).optional(),
+  command: z.array(z.string().max(131_072).refine(withoutNul, 'may not hold a NUL')).min(1).max(256).optional(),
   backend: z.string().max(100).optional(),
   /** Branch, tag or commit to begin at; default: what the repository has checked out. */
-  base: z.string().min(1).max(500).optional(),
+  base: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[^-\x00-\x20][^\x00-\x20]*$/, 'a branch, tag or commit: no leading dash, no spaces')
+    .optional(),
   /** Name of the result branch on apply; default `orrery/<task>`. */
-  branch: z.string().min(1).max(200).optional(),
+  branch: z.string().min(1).max(200).refine(isBranchName, 'a name that Git allows for a branch').optional(),
   readOnly: z.boolean().default(false),
   priority: z.int().min(0).max(100).default(10),
   maxRetries: z.int().min(0).max(20).optional(),

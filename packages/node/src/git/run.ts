@@ -89,6 +89,9 @@ const forcedSettings = [
   'commit.gpgSign=false',
   'log.showSignature=false',
   'advice.detachedHead=false',
+  // Names that another system would take for `.git` are refused whatever this one thinks of them.
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
 ];
 
 /** The environment of a Git child. Pure, so that a test can show what is in it. */

@@ -76,6 +76,8 @@ export const QUEUE_ENTRIES = 10_000;
 export const LEASE_MS = 30_000;
 /** First wait before an end that could not be recorded is tried again. */
 export const SETTLE_AGAIN_MS = 2_000;
+/** Failures of collecting after which an attempt ends with its place left as it is. */
+export const SETTLE_TRIES = 5;
 /** Wait before a write that met a full disk is tried again. */
 export const DISK_AGAIN_MS = 1_000;
 /** Free bytes on the data directory's disk below which new work is refused. */

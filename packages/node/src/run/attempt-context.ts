@@ -35,6 +35,8 @@ export type AttemptContext = {
   readonly cancelled: AbortSignal;
   /** Aborted when the node stops and programs run on. */
   readonly detached: AbortSignal;
+  /** What the attempt made could not be collected again and again: it ends, and its place is left as it is. */
+  readonly keepPlace?: boolean;
   /** Called once it is known what the attempt's program is doing (after a restart). */
   readonly known: () => void;
 };

@@ -1,4 +1,4 @@
-import { LEASE_MS, SETTLE_AGAIN_MS } from '../kernel/limits.ts';
+import { LEASE_MS, SETTLE_AGAIN_MS, SETTLE_TRIES } from '../kernel/limits.ts';
 import { errorFields } from '../kernel/log.ts';
 import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
 import {
@@ -148,16 +148,22 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
   };
 };
 
-/** An end that could not be recorded is tried again until it can: a claim is never dropped with its work unsettled. */
+/**
+ * An end that could not be recorded is tried again until it can: a claim is never dropped with its work unsettled. What
+ * cannot be collected after some tries is left as it is, and the task ends.
+ */
 const conductToTheEnd = async (context: AttemptContext, claim: Claim): Promise<void> => {
   const { parts, task } = context;
+  let failures = 0;
   for (let waitMs = SETTLE_AGAIN_MS; ; waitMs = Math.min(waitMs * 2, SETTLE_AGAIN_MS * 30)) {
     try {
-      await conductAttempt({ ...context, attempt: (await openAttempt(parts.store.read, task.id)) ?? context.attempt }, claim);
+      const attempt = (await openAttempt(parts.store.read, task.id)) ?? context.attempt;
+      await conductAttempt({ ...context, attempt, keepPlace: failures >= SETTLE_TRIES }, claim);
       return;
     } catch (thrown) {
       const code = (thrown as { code?: string }).code ?? null;
       if (thrown instanceof Detached || code === 'stale') throw thrown;
+      if (code !== 'disk_full') failures += 1;
       parts.log.error('attempt.unsettled', { task: task.id, ...errorFields(thrown), againMs: waitMs });
       await parts.clock.sleep(waitMs, context.detached);
     }

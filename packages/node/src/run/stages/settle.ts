@@ -48,31 +48,45 @@ export const settle = async (
   claim: Claim,
   { ending, reached }: { readonly ending: Ending; readonly reached: Reached },
 ): Promise<void> => {
-  const { parts, task, attempt } = context;
+  const { parts } = context;
   const { prepared } = reached;
   const row = await beginStage(context, name, { round: 1, also: (tx) => saveEnding(tx, context, { prepared, ending }) });
   await (reached.environment ?? (await environmentLeft(context, prepared)))?.close();
   await parts.tokens.end(environmentId(context));
   parts.atKillPoint('environment-closed', name);
   const place = prepared?.place ?? null;
-  const collected =
-    place === null
-      ? nothing
-      : await parts.workspace.collect({
-          checkoutId: place.checkoutId,
-          taskId: task.id,
-          attempt: attempt.number,
-          baseSha: prepared?.baseSha ?? null,
-          message: commitMessage(context),
-        });
+  const collected = prepared === null ? nothing : await collect(context, prepared);
   parts.atKillPoint('collected', name);
   const stage = { row, end: { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') } };
-  await recordVerdict(context, { claim, ending, stage, result: await resultOf(context, reached, collected) });
+  await recordVerdict(context, {
+    claim,
+    ending: context.keepPlace === true ? uncollected(place) : ending,
+    stage,
+    result: await resultOf(context, reached, collected),
+  });
   parts.atKillPoint('settled', name);
-  if (place !== null) await parts.workspace.release(place.checkoutId);
+  if (place !== null && context.keepPlace !== true) await parts.workspace.release(place.checkoutId);
   await parts.removeEnvironment(environmentId(context));
   parts.atKillPoint('released', name);
 };
+
+const collect = async (context: AttemptContext, { place, baseSha }: Prepared): Promise<Collected> =>
+  context.keepPlace === true
+    ? nothing
+    : context.parts.workspace.collect({
+        checkoutId: place.checkoutId,
+        taskId: context.task.id,
+        attempt: context.attempt.number,
+        baseSha,
+        message: commitMessage(context),
+      });
+
+/** The end of an attempt whose work could not be brought in: nothing of it is touched. */
+const uncollected = (place: Prepared['place'] | null): Ending => ({
+  verdict: 'failed',
+  cause: 'workspace',
+  reason: `What the agent left could not be collected; it is kept as it is${place === null ? '' : ` in ${place.path}`}. Look at the node's log.`,
+});
 
 /** What was asked, in one line, and which task did it. */
 const commitMessage = ({ intent, task }: AttemptContext): string => {

@@ -14,6 +14,8 @@ export const startInlineWriter = async (settings: WriterSettings): Promise<Write
   try {
     const db = openWriting(settings);
     migrate(db, { steps: migrations, nowMs: settings.nowMs });
+    // A fresh file is whole by itself from the start: a copy without its log must not look like an empty store.
+    db.pragma('wal_checkpoint(TRUNCATE)');
     const session = createWriterSession(db);
     return {
       seq: session.seq,

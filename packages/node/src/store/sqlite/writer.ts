@@ -15,6 +15,8 @@ const answer = (message: FromWriter): void => port.postMessage(message);
 try {
   const db = openWriting(settings);
   const schema = migrate(db, { steps: migrations, nowMs: settings.nowMs });
+  // A fresh file is whole by itself from the start: a copy without its log must not look like an empty store.
+  db.pragma('wal_checkpoint(TRUNCATE)');
   const session = createWriterSession(db);
   port.on('message', ({ id, requests }: ToWriter) => {
     answer({ kind: 'results', id, results: requests.map((request) => session.run(request)) });
