@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createApi, createStreams, serveApi, type ApiServer } from './api/index.ts';
 import { nodeHandlers } from './boot/handlers.ts';
+import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
 import { clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
 import { isScripted } from './boot/scripted.ts';
@@ -96,8 +97,10 @@ const tellingOfTree = (
 export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   const parts = await openParts(await openGround(options));
   const { store, paths, lock, config } = parts;
+  const installation = await installationId(paths.installation, ids);
+  await checkInstallation(store, { id: installation, dataDirectory: paths.data });
   const state: NodeState = {
-    installationId: await installationId(paths.installation, ids),
+    installationId: installation,
     generation: ids('run'),
     startedAtMs: clock.nowMs(),
     dataDirectory: paths.data,
