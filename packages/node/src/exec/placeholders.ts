@@ -56,9 +56,9 @@ export const makePlaceholders = async (paths: readonly string[]): Promise<string
   return made;
 };
 
-/** Takes away those of `paths` that are empty folders, the last first: children come after their parents in it. */
+/** Takes away those of `paths` that are empty folders, the deepest first: two runs may have noted them in any order. */
 export const removePlaceholders = async (paths: readonly string[]): Promise<void> => {
-  for (const path of paths.toReversed()) {
+  for (const path of paths.toSorted((one, other) => other.length - one.length)) {
     try {
       await rmdir(path);
     } catch (thrown) {
