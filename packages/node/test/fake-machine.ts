@@ -126,6 +126,7 @@ export const createFakeMachine = (program: FakeProgram): FakeMachine => {
       provide: (name) => whileAlive(life, async () => `/provided/${name}`),
       describe: (runSpec) => runSpec.command,
       describeScript: (script) => script.path,
+      forward: (port) => Promise.reject(new OrreryError('not_found', `Nothing listens on port ${port}.`)),
       stats: async () => ({ processes: 0, memoryBytes: 0 }),
       close: () => whileAlive(life, async () => void machine.openEnvironments.delete(spec.id)),
     };

@@ -1,6 +1,7 @@
 // Glossary. A backend is a kind of place to run things; an environment is one open place (one checkout, hooks and agent
 // alike); a handle is one running program of it. Contract: execution.
 
+import type { Duplex } from 'node:stream';
 import type {
   GuaranteeReport,
   InputState,
@@ -163,6 +164,11 @@ export type Environment = {
   describe(spec: RunSpec): string;
   /** The same for a script. */
   describeScript(spec: ScriptSpec): string;
+  /**
+   * A connection to a TCP port of loopback inside the environment. It ends at a program of this environment and never at
+   * another's: where that cannot be made sure, nobody gets it. @throws OrreryError not_found when nothing of it listens there
+   */
+  forward(port: number): Promise<Duplex>;
   stats(): Promise<{ readonly processes: number; readonly memoryBytes: number }>;
   /** Ends every program of it and gives back what it holds. Idempotent. */
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 // An environment whose programs run under keepers on this machine: the part that keeper backends share.
+import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport, KeeperClient, KeeperSpec } from '../keeper/types.ts';
 import type { Environment, EnvironmentSpec, Handle, RunSpec } from './backend.ts';
@@ -6,6 +7,7 @@ import { describeKeeperSpec } from './describe-run.ts';
 import type { EnvironmentDirectory } from './environment-directory.ts';
 import { deadHandle, liveHandle } from './keeper-handle.ts';
 import { scriptAsRun } from './keeper-spec.ts';
+import { connectToOwnListener } from './own-listener.ts';
 import { makePlaceholders, removePlaceholders } from './placeholders.ts';
 import { descendants, residentBytes } from './process-tree.ts';
 
@@ -21,6 +23,8 @@ export type KeeperEnvironmentParts = {
   readonly keeper: KeeperClient;
   readonly render: (run: RunSpec) => KeeperSpec;
   readonly placeholders: boolean;
+  /** Whether programs have this machine's network or one of their own. */
+  readonly network: 'machine' | 'own';
 };
 
 const reattach = async ({ keeper, directory }: KeeperEnvironmentParts, runId: string): Promise<Handle | null> => {
@@ -55,10 +59,26 @@ const holdProtected = async ({ confinement }: KeeperSpec, directory: Environment
   if (made.length > 0) await directory.notePlaceholders(made);
 };
 
-const measure = async ({ keeper, directory }: KeeperEnvironmentParts): Promise<{ processes: number; memoryBytes: number }> => {
+/** Every process below the keepers of an environment. */
+const programsOf = async ({ keeper, directory }: KeeperEnvironmentParts): Promise<number[]> => {
   const remains = await Promise.all((await directory.runs()).map((runId) => keeper.remains(directory.runDir(runId))));
   const keepers = remains.flatMap(({ identity }) => (identity === null ? [] : [identity.pid]));
-  const pids = (await Promise.all(keepers.map(descendants))).flat();
+  return (await Promise.all(keepers.map(descendants))).flat();
+};
+
+const forward = (parts: KeeperEnvironmentParts, port: number): Promise<Duplex> => {
+  if (parts.network === 'machine')
+    return connectToOwnListener({ environmentId: parts.spec.id, port, pids: () => programsOf(parts) });
+  return Promise.reject(
+    new OrreryError('unsupported', `The backend ${parts.backend} does not reach ports of an environment.`, {
+      rule: 'Each of its programs has a network of its own.',
+      fix: 'Run the task on a backend that does: orrery backend list',
+    }),
+  );
+};
+
+const measure = async (parts: KeeperEnvironmentParts): Promise<{ processes: number; memoryBytes: number }> => {
+  const pids = await programsOf(parts);
   const sizes = await Promise.all(pids.map(residentBytes));
   return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0) };
 };
@@ -95,6 +115,7 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
     provide: directory.provide,
     describe,
     describeScript: (script) => describe(scriptAsRun(script)),
+    forward: (port) => forward(parts, port),
     stats: () => measure(parts),
     close: async () => {
       closed = true;

@@ -12,5 +12,7 @@ export const BROKER_HOLD_MS = 5 * 60_000;
 export const BROKER_HOLD_MAX = 64;
 /** The broker's port in a run with a network of its own. */
 export const SANDBOX_FRONT_PORT = 7777;
+/** How long a program may take to accept a connection to its port. */
+export const CONNECT_PORT_MS = 15_000;
 /** One file that is carried into an environment. */
 export const PROVIDED_FILE_BYTES = 64 * 1024 * 1024;
