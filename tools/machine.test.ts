@@ -12,6 +12,8 @@ const bare: Machine = {
   compiler: undefined,
   git: undefined,
   bubblewrap: undefined,
+  docker: undefined,
+  sshServer: undefined,
   programs: [],
 };
 const full: Machine = {
@@ -23,6 +25,8 @@ const full: Machine = {
   compiler: 'cc',
   git: 'git version 2.39.5',
   bubblewrap: 'bubblewrap 0.8.0',
+  docker: 'Docker version 20.10.24',
+  sshServer: '/usr/sbin/sshd',
   programs: ['pi', 'claude', 'codex'],
 };
 

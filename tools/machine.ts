@@ -4,7 +4,17 @@ import { dirname, join } from 'node:path';
 import { installedPrograms } from './agent-programs.ts';
 
 /** What a suite may need of the machine it runs on. */
-export type Need = 'git' | 'compiler' | 'root' | 'user-namespaces' | 'landlock' | 'keeper' | 'agent-programs' | 'bubblewrap';
+export type Need =
+  | 'git'
+  | 'compiler'
+  | 'root'
+  | 'user-namespaces'
+  | 'landlock'
+  | 'keeper'
+  | 'agent-programs'
+  | 'bubblewrap'
+  | 'docker'
+  | 'ssh-server';
 
 /** What this machine has. Text is a version or a path; undefined means it is not there. */
 export type Machine = {
@@ -20,6 +30,9 @@ export type Machine = {
   compiler: string | undefined;
   git: string | undefined;
   bubblewrap: string | undefined;
+  /** The Docker engine's program: tests start one of their own. */
+  docker: string | undefined;
+  sshServer: string | undefined;
   /** Harnesses whose pinned agent program lies in `.tools/programs`. */
   programs: readonly string[];
 };
@@ -61,6 +74,8 @@ export function probeMachine(): Machine {
     ),
     git: firstLine('git', ['--version']),
     bubblewrap: firstLine('bwrap', ['--version']),
+    docker: firstLine('dockerd', ['--version']),
+    sshServer: ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((file) => existsSync(file)),
     programs: installedPrograms(),
   };
 }
@@ -80,6 +95,14 @@ const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> =
   bubblewrap: {
     has: ({ bubblewrap }) => bubblewrap !== undefined,
     fix: 'bwrap is not installed: its backend is not tested (Debian: apt-get install bubblewrap)',
+  },
+  docker: {
+    has: ({ docker }) => docker !== undefined,
+    fix: 'dockerd is not installed: the docker backend is not tested (Debian: apt-get install docker.io iptables)',
+  },
+  'ssh-server': {
+    has: ({ sshServer }) => sshServer !== undefined,
+    fix: 'sshd is not installed: the ssh backend is not tested (Debian: apt-get install openssh-server)',
   },
   root: { has: (found) => found.root, fix: 'not root: what only root can set up is not tested (sudo npm test)' },
   'user-namespaces': {

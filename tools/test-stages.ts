@@ -78,6 +78,14 @@ export const STAGES: readonly Stage[] = [
     programs: true,
     limitMs: 29 * MINUTE,
   }),
+  suite({
+    name: 'backends',
+    promise: 'backends on real servers',
+    config: 'vitest.backends.config.ts',
+    files: /\.backend\.test\.ts$/,
+    needs: ['git', 'keeper', 'docker', 'ssh-server'],
+    limitMs: 25 * MINUTE,
+  }),
 ];
 
 /**
