@@ -4,15 +4,18 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPrograms } from './agent-programs.ts';
 import { NEEDS, lacks, probeMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
+import { filesToRunAgain, mergeReports, unsteady } from './second-run.ts';
 import { countNative, countSuite, requiredSkips, skippedText, totalLine } from './test-report.ts';
 import type { StageResult, SuiteReport } from './test-report.ts';
 import { MAY_SKIP, STAGES } from './test-stages.ts';
 import type { Stage } from './test-stages.ts';
+
+type Counts = Pick<StageResult, 'passed' | 'failed' | 'skipped'>;
 
 type Run = { root: string; temp: string; env: NodeJS.ProcessEnv; found: Machine };
 
@@ -76,16 +79,35 @@ async function runStage(stage: Stage, run: Run): Promise<StageResult> {
   if (stage.kind !== 'check') print(`… ${stage.name}: ${stage.promise}\n`);
   const { exitCode, output } = await execute(stage, [...stage.args, ...reporting], run);
   if (exitCode !== 0 && output !== '') print(output.endsWith('\n') ? output : `${output}\n`);
-  return { stage, ...count(stage, { exitCode, output, report, root: run.root }), durationMs: performance.now() - began };
+  const counted =
+    stage.kind === 'suite'
+      ? await countWithSecondRun(stage, run, { exitCode, report: readReport(report) })
+      : count(output, stage, exitCode);
+  return { stage, ...counted, durationMs: performance.now() - began };
 }
 
-function count(
+/** Counts a suite; the few files of it that failed run once more, alone, and what passes only then is said loudly. */
+async function countWithSecondRun(
   stage: Stage,
-  ended: Ended & { report: string; root: string },
-): Pick<StageResult, 'passed' | 'failed' | 'skipped'> {
-  if (stage.kind === 'suite') return countSuite(readReport(ended.report), ended);
-  if (stage.kind === 'native') return countNative(ended.output, ended.exitCode);
-  return { passed: ended.exitCode === 0 ? 1 : 0, failed: ended.exitCode === 0 ? 0 : 1, skipped: [] };
+  run: Run,
+  first: { exitCode: number; report: SuiteReport | undefined },
+): Promise<Counts> {
+  const files = filesToRunAgain(first.report);
+  if (first.report === undefined || files.length === 0) return countSuite(first.report, { ...first, root: run.root });
+  print(`! ${stage.name}: once more, alone: ${files.map((file) => relative(run.root, file)).join(' ')}\n`);
+  const report = join(run.temp, `${stage.name}-again.json`);
+  const reporting = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const { exitCode } = await execute(stage, [...stage.args, ...files, ...reporting], run);
+  const second = readReport(report);
+  if (second === undefined) return countSuite(first.report, { ...first, root: run.root });
+  const merged = mergeReports(first.report, second);
+  for (const line of unsteady(first.report, merged, run.root)) print(`! passed only when it ran again: ${line}\n`);
+  return countSuite(merged, { exitCode, root: run.root });
+}
+
+function count(output: string, stage: Stage, exitCode: number): Counts {
+  if (stage.kind === 'native') return countNative(output, exitCode);
+  return { passed: exitCode === 0 ? 1 : 0, failed: exitCode === 0 ? 0 : 1, skipped: [] };
 }
 
 function readReport(file: string): SuiteReport | undefined {
