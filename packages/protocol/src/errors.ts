@@ -57,6 +57,7 @@ export const errorCatalogue = {
   budget_exhausted: kind(402, -32044, 10),
   limit_reached: kind(429, -32045, 10),
   backend_unavailable: kind(503, -32046, 1),
+  backend_unreachable: passing(503, -32046, 1),
   harness_not_installed: kind(409, -32047, 1),
   hook_failed: kind(409, -32048, 1),
   agent_failed: kind(409, -32049, 1),

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createFakePlaces } from '../../../test/remote/fake-place.ts';
+import { findKeeperBinary } from '../../keeper/binary.ts';
+import { createKeeperClient } from '../../keeper/client.ts';
+import { createRemoteBackend } from './index.ts';
+import { architectureOf, furnish } from './furnish.ts';
+
+const directories: string[] = [];
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+const newPlaces = () => {
+  const directory = mkdtempSync(join(tmpdir(), 'orrery-places-'));
+  directories.push(directory);
+  return createFakePlaces(join(directory, 'places'));
+};
+
+const spec = {
+  environmentId: 'env-1',
+  taskId: 'task-1',
+  installation: 'node-1',
+  image: null,
+  limits: {},
+  mountable: [],
+};
+
+describe('a fresh place', () => {
+  it('gets its folders, for nobody else, and a keeper program that runs; again is fine', async () => {
+    const place = await newPlaces().create(spec, () => undefined);
+    await furnish(place, () => findKeeperBinary());
+    const layout = await furnish(place, () => findKeeperBinary());
+    expect([layout.work, layout.runs, layout.keeper].map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual([
+      '700',
+      '700',
+      '700',
+    ]);
+  });
+
+  it('of a machine that no keeper program is for is refused', () => {
+    expect([architectureOf('Linux x86_64\n'), architectureOf('Linux aarch64')]).toEqual(['x64', 'arm64']);
+    expect(() => architectureOf('Linux riscv64')).toThrow(expect.objectContaining({ code: 'backend_unavailable' }));
+  });
+
+  it('that nobody names is swept', async () => {
+    const places = newPlaces();
+    const parts = {
+      keeper: createKeeperClient({ binary: () => findKeeperBinary() }),
+      stateDir: directories[0]!,
+      protectedPaths: [],
+      variables: {},
+      installation: 'node-1',
+      keeperProgram: () => findKeeperBinary(),
+    };
+    await places.create(spec, () => undefined);
+    const backend = createRemoteBackend(places, parts);
+    expect([await backend.reclaim(['env-1']), await backend.reclaim([]), await places.list()]).toEqual([[], ['env-1'], []]);
+  });
+});

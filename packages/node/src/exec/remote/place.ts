@@ -1,0 +1,95 @@
+// Glossary. A place is somewhere else where commands can be run: a container, a pod, a host. What a place cannot do by
+// itself (hold programs, streams, limits, staging, the broker's way in) the foundation does in it through the keeper program.
+import type { Duplex, Readable } from 'node:stream';
+import type { GuaranteeReport, KeeperGuarantee } from '../../keeper/types.ts';
+
+/** A command in a place. Its streams are binary and back-pressured. Nothing secret is ever in `argv`. */
+export type PlaceCommand = {
+  /** The first is an absolute path or a name that the place's PATH finds. */
+  readonly argv: readonly string[];
+  /** Fed to its stdin, which is then closed; absent: stdin is closed at once; 'open': the caller writes `stdio`. */
+  readonly stdin?: Uint8Array | Readable | 'open';
+  /** Ended after this time; null for commands that go on (attach, relay). */
+  readonly timeoutMs: number | null;
+};
+
+/** A running command. Dropping it (`close`) ends the view; a keeper it started with `--detach` lives on. */
+export type PlaceProcess = {
+  /** Write: stdin. Read: stdout. */
+  readonly stdio: Duplex;
+  /** The last bytes of stderr, bounded (8 KiB), for explanations. */
+  readonly stderr: () => string;
+  /** Exit code, or 'lost' when the connection ended and nobody knows. Never rejects. */
+  readonly ended: Promise<{ readonly exitCode: number } | { readonly lost: string }>;
+  close(): void;
+};
+
+/** Whether it is there. `unknown` (cannot tell) is never taken for `gone`. */
+export type PlaceState =
+  | { readonly state: 'running' }
+  | { readonly state: 'gone'; readonly why: string }
+  | { readonly state: 'unknown'; readonly why: string };
+
+/** One place of one environment. */
+export type Place = {
+  /** What finds it again after a restart of the node; stored in the environment's record. No secrets. */
+  readonly ref: Readonly<Record<string, string>>;
+  /** Identity for `Handle.identity` and for people. */
+  readonly identity: { readonly containerId: string } | { readonly podUid: string } | { readonly host: string };
+  /** Absolute directory in the place that belongs to this environment alone (0700, owned by the agent's user). */
+  readonly root: string;
+  /** User and group that programs run as there, when files have to be given to them; null: as who logs in. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** Where programs really lie there: values of PATH, SHELL, LANG; names only are passed through from it. */
+  readonly variables: Readonly<Record<string, string>>;
+  exec(command: PlaceCommand): Promise<PlaceProcess>;
+  state(): Promise<PlaceState>;
+  /** Directories of this machine that are seen in the place as they are (bind mounts): nothing is staged for these. */
+  readonly mounted: readonly { readonly local: string; readonly inside: string }[];
+  /** Why programs there may have been ended by others (out of memory, evicted), for the verdict; null when nothing is known. */
+  explain(): Promise<string | null>;
+  /** Measured by the place itself. Absent numbers are null, never guessed. */
+  stats(): Promise<{ readonly processes: number | null; readonly memoryBytes: number | null; readonly diskBytes: number | null }>;
+  /** Removes it with everything in it. Idempotent. `suspend` keeps what the user keeps there (a volume) and gives back the rest. */
+  remove(): Promise<void>;
+  /** Drops the connection of this view. */
+  detach(): void;
+};
+
+/** What a place is made for. */
+export type PlaceSpec = {
+  readonly environmentId: string;
+  readonly taskId: string;
+  /** Installation id of the node: several nodes share one engine, cluster or host. */
+  readonly installation: string;
+  readonly image: string | null;
+  readonly limits: {
+    readonly memoryBytes?: number;
+    readonly processes?: number;
+    readonly cpuSeconds?: number;
+    readonly diskBytes?: number;
+  };
+  /** Local directories that could be bind-mounted by who can. */
+  readonly mountable: readonly { readonly local: string; readonly readOnly: boolean }[];
+};
+
+/** What makes one remote backend differ from another: docker, kubernetes, ssh. */
+export type PlaceProvider = {
+  readonly name: string;
+  /** Throws OrreryError `backend_unavailable` with what is missing and how to get it. */
+  preflight(): Promise<void>;
+  /** Made and ready: commands run. Idempotent by environment id: one that exists for this id is taken over. Says what it waits for. */
+  create(spec: PlaceSpec, progress: (line: string) => void): Promise<Place>;
+  /** The place again, or null when it is certainly gone. Throws `backend_unreachable` when nobody can tell. */
+  find(environmentId: string, ref: Readonly<Record<string, string>>): Promise<Place | null>;
+  /** Environment ids of this installation that have anything there. Throws when nobody can tell. */
+  list(): Promise<readonly string[]>;
+  /** Removes whatever there is of an environment, found by label. */
+  sweep(environmentId: string): Promise<void>;
+  /** What the place itself holds or cannot hold, whatever keepers in it find out: a report here takes the place of theirs. */
+  readonly provides: readonly GuaranteeReport[];
+  /** What it cannot stop, in plain words, beside what is true of every remote place. */
+  readonly cannotStop: readonly string[];
+  /** The guarantees a task requires here when nobody said otherwise. */
+  readonly defaultRequired: readonly KeeperGuarantee[];
+};

@@ -1,0 +1,108 @@
+// A place that is a folder of this machine: real commands, real keepers, and connections that a test can cut.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Duplex } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Place, PlaceCommand, PlaceProcess, PlaceProvider, PlaceState } from '../../src/exec/remote/place.ts';
+
+/** What a test does to all places of a provider. */
+export type FakePlaces = PlaceProvider & {
+  /** Drops every connection that is open: the commands on the other side lose their streams. Answers how many there were. */
+  cut(): number;
+  /** While true no new connection can be made and nobody can tell whether places are there. */
+  unreachable: boolean;
+  /** The root of an environment's place. */
+  rootOf(environmentId: string): string;
+};
+
+type Open = { readonly child: ChildProcess; readonly lose: (why: string) => void };
+
+const VARIABLES = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SHELL: '/bin/sh', LANG: 'C.UTF-8' };
+
+const feed = (child: ChildProcess, stdin: PlaceCommand['stdin']): void => {
+  if (child.stdin === null || stdin === 'open') return;
+  if (stdin === undefined) child.stdin.end();
+  else if (stdin instanceof Uint8Array) child.stdin.end(stdin);
+  else void pipeline(stdin as Readable, child.stdin).catch(() => undefined);
+};
+
+const runCommand = (command: PlaceCommand, open: Set<Open>): PlaceProcess => {
+  const [program = '', ...args] = command.argv;
+  const child = spawn(program, args, { cwd: '/', env: VARIABLES, stdio: 'pipe', detached: true });
+  let stderr = '';
+  child.stderr.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString('utf8')).slice(-8192)));
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => undefined);
+  const { promise: ended, resolve } = Promise.withResolvers<{ readonly exitCode: number } | { readonly lost: string }>();
+  const stdio = Duplex.from({ readable: child.stdout, writable: child.stdin });
+  stdio.on('error', () => undefined);
+  const lose = (why: string): void => {
+    resolve({ lost: why });
+    stdio.destroy();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  };
+  const one: Open = { child, lose };
+  open.add(one);
+  const timer = command.timeoutMs === null ? null : setTimeout(() => child.kill('SIGKILL'), command.timeoutMs);
+  const over = (end: { readonly exitCode: number } | { readonly lost: string }): void => {
+    open.delete(one);
+    if (timer !== null) clearTimeout(timer);
+    resolve(end);
+  };
+  child.once('error', (thrown) => over({ lost: thrown.message }));
+  child.once('close', (code) => over(code === null ? { lost: 'the command was ended' } : { exitCode: code }));
+  feed(child, command.stdin);
+  return { stdio, stderr: () => stderr, ended, close: () => lose('the view was dropped') };
+};
+
+/** A provider whose places are folders below `directory`. */
+export const createFakePlaces = (directory: string): FakePlaces => {
+  const open = new Set<Open>();
+  const rootOf = (id: string): string => join(directory, id, 'root');
+  const state = async (id: string): Promise<PlaceState> => {
+    if (places.unreachable) return { state: 'unknown', why: 'the line is down' };
+    return existsSync(rootOf(id)) ? { state: 'running' } : { state: 'gone', why: 'its folder is not there' };
+  };
+  const placeOf = (id: string): Place => ({
+    ref: { id },
+    identity: { host: `fake-${id}` },
+    root: rootOf(id),
+    owner: null,
+    variables: VARIABLES,
+    mounted: [],
+    exec: (command) =>
+      places.unreachable ? Promise.reject(new Error('the line is down')) : Promise.resolve(runCommand(command, open)),
+    state: () => state(id),
+    explain: () => Promise.resolve(null),
+    stats: () => Promise.resolve({ processes: null, memoryBytes: null, diskBytes: null }),
+    remove: async () => rmSync(join(directory, id), { recursive: true, force: true }),
+    detach: () => undefined,
+  });
+  const places: FakePlaces = {
+    name: 'fake',
+    provides: [],
+    cannotStop: [],
+    defaultRequired: [],
+    unreachable: false,
+    rootOf,
+    preflight: () => Promise.resolve(),
+    create: async ({ environmentId }) => {
+      mkdirSync(rootOf(environmentId), { recursive: true, mode: 0o700 });
+      return placeOf(environmentId);
+    },
+    find: async (id) => {
+      if (places.unreachable) throw new Error('the line is down');
+      return existsSync(rootOf(id)) ? placeOf(id) : null;
+    },
+    list: async () => (existsSync(directory) ? readdirSync(directory) : []),
+    sweep: async (id) => rmSync(join(directory, id), { recursive: true, force: true }),
+    cut: () => {
+      const count = open.size;
+      for (const one of open) one.lose('the connection was cut');
+      return count;
+    },
+  };
+  return places;
+};
