@@ -10,6 +10,7 @@ import { resolvePaths } from './config/paths.ts';
 const verbs: Readonly<Record<string, () => Promise<Verb>>> = {
   up: async () => (await import('./commands/up.ts')).up,
   demo: async () => (await import('./commands/demo.ts')).demo,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
   selftest: async () => (await import('./commands/selftest.ts')).selftest,
   secret: async () => (await import('./commands/secret.ts')).secret,
   config: async () => (await import('./commands/config.ts')).config,

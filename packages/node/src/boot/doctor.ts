@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DoctorReport } from '@orrery/protocol';
@@ -36,9 +37,35 @@ export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
   return { lines, checkedAt: toInstant(parts.clock.nowMs()) };
 };
 
+/** What can be looked at while no node runs: everything but the store. */
+export type MachineParts = Omit<DoctorParts, 'store' | 'workspace' | 'environmentsDirectory' | 'clock' | 'state'>;
+
+/** The same for a machine on which no node runs. Reads only; takes no lock, so that a node may be started meanwhile. */
+export const examineMachine = async (parts: MachineParts): Promise<Line[]> => {
+  const lines = await Promise.all([
+    configLines({ config: parts.config, state: { needRestart: [] } }),
+    backendLines(parts),
+    harnessLines(parts),
+    existsSync(parts.dataDirectory)
+      ? roomLine(parts.dataDirectory)
+      : ok('disk', `${parts.dataDirectory} is not there yet; the node makes it.`),
+    survivingLines(parts.dataDirectory),
+  ]);
+  return lines.flat();
+};
+
+/** Programs that a node left and that run on: the next node finds them again. */
+const survivingLines = async (dataDirectory: string): Promise<Line[]> => {
+  const count = (await environmentNames(join(dataDirectory, 'environments'))).length;
+  return count === 0 ? [] : [ok('environments', `${count} were open when the node ended; the next node settles them.`)];
+};
+
+const environmentNames = async (directory: string): Promise<string[]> =>
+  (await readdir(directory).catch(() => [])).filter((name) => name.startsWith('env_'));
+
 const ok = (area: string, message: string): Line => ({ area, state: 'ok', message, fix: null });
 
-const configLines = async ({ config, state }: DoctorParts): Promise<Line[]> => {
+const configLines = async ({ config, state }: Pick<DoctorParts, 'config' | 'state'>): Promise<Line[]> => {
   if (state.needRestart.length > 0)
     return [
       {
@@ -53,7 +80,7 @@ const configLines = async ({ config, state }: DoctorParts): Promise<Line[]> => {
   return [{ area: 'configuration', state: 'problem', message: `${problem.message} The last good one holds.`, fix: problem.fix }];
 };
 
-const backendLines = async ({ backends }: DoctorParts): Promise<Line[]> =>
+const backendLines = async ({ backends }: Pick<DoctorParts, 'backends'>): Promise<Line[]> =>
   (await backends.views()).map((view): Line => {
     const missing = view.guarantees
       .filter(({ held }) => !held)
@@ -76,7 +103,11 @@ const backendLines = async ({ backends }: DoctorParts): Promise<Line[]> =>
         };
   });
 
-const harnessLines = async ({ harnesses, programs, config }: DoctorParts): Promise<Line[]> => {
+const harnessLines = async ({
+  harnesses,
+  programs,
+  config,
+}: Pick<DoctorParts, 'harnesses' | 'programs' | 'config'>): Promise<Line[]> => {
   const standard = config.current().harness;
   const lines = harnesses.list
     .filter(({ pin }) => pin !== null)
@@ -95,26 +126,29 @@ const harnessLines = async ({ harnesses, programs, config }: DoctorParts): Promi
 };
 
 const diskLines = async ({ dataDirectory, workspace }: DoctorParts): Promise<Line[]> => {
+  const room = await roomLine(dataDirectory);
+  const aside = await workspace.aside();
+  return aside.length === 0 ? [room] : [room, ok('disk', `${aside.length} folders with ignored files are kept aside.`)];
+};
+
+const roomLine = async (dataDirectory: string): Promise<Line> => {
   const { bavail, bsize } = await statfs(dataDirectory);
   const free = bavail * bsize;
-  const aside = await workspace.aside();
-  const room: Line =
-    free < FREE_DISK_BYTES
-      ? {
-          area: 'disk',
-          state: 'problem',
-          message: `Only ${megabytes(free)} are free: new work is refused.`,
-          fix: `Free space on the disk of ${dataDirectory}`,
-        }
-      : ok('disk', `${megabytes(free)} are free.`);
-  return aside.length === 0 ? [room] : [room, ok('disk', `${aside.length} folders with ignored files are kept aside.`)];
+  return free < FREE_DISK_BYTES
+    ? {
+        area: 'disk',
+        state: 'problem',
+        message: `Only ${megabytes(free)} are free: new work is refused.`,
+        fix: `Free space on the disk of ${dataDirectory}`,
+      }
+    : ok('disk', `${megabytes(free)} are free.`);
 };
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
 
 /** Directories that match nothing the node knows. They are shown, never removed by guess. */
 const leftoverLines = async ({ store, environmentsDirectory }: DoctorParts): Promise<Line[]> => {
-  const names = (await readdir(environmentsDirectory).catch(() => [])).filter((name) => name.startsWith('env_'));
+  const names = await environmentNames(environmentsDirectory);
   const known = new Set((await store.read.selectFrom('environment').select('id').execute()).map(({ id }) => id));
   const unknown = names.filter((name) => !known.has(name));
   const open = await openEnvironments(store.read);
