@@ -77,8 +77,6 @@ export const createProjects = (parts: ProjectParts): Projects => {
       const row = await find(id);
       // What a refresh recorded was fetched before it was recorded: Git need not be asked again.
       if (base === null && row.head_sha !== null) return row.head_sha;
-      // What a refresh has just brought into the mirror needs no second look.
-      if (base === null && row.head_sha !== null) return row.head_sha;
       const sha = await resolveCommit(git, mirrorPath(dataDirectory, row.id), base ?? 'HEAD');
       return sha ?? raise(noBase(row, base));
     },

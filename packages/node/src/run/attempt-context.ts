@@ -14,6 +14,7 @@ import {
 } from '../task/index.ts';
 import type { AttemptSettings, HookName, RunParts, WorkPlace } from './doors.ts';
 import { AttemptEnded, cancelledEnding, Detached } from './ending.ts';
+import type { Journal } from './journal.ts';
 
 /** What `prepare` found out; stored with the attempt, so that another start of the node goes on from here. */
 export type Prepared = {
@@ -28,6 +29,7 @@ export type Prepared = {
 /** Everything one attempt is conducted with. */
 export type AttemptContext = {
   readonly parts: RunParts;
+  readonly journal: Journal;
   readonly task: TaskRow;
   readonly intent: TaskIntent;
   readonly attempt: AttemptRow;
@@ -82,56 +84,63 @@ const stageKey = (context: AttemptContext, name: StageName, round: number): Stag
 export const stageOf = (context: AttemptContext, name: StageName, round: number): Promise<StageRow | null> =>
   findStage(context.parts.store.read, stageKey(context, name, round));
 
-/** Records that a stage begins, once, and `also` with it: a stage that was running when the node died is still the same stage. */
-export const beginStage = async (
-  context: AttemptContext,
-  name: StageName,
-  { round, also = async () => undefined }: { readonly round: number; readonly also?: (tx: Tx) => Promise<void> },
-): Promise<StageRow> => {
-  const key = stageKey(context, name, round);
-  const there = await findStage(context.parts.store.read, key);
+/**
+ * Notes that a stage begins, once: a stage that was running when the node died is still the same stage. It is durable with
+ * what the attempt writes next, before anything of the stage can act.
+ */
+export const beginStage = async (context: AttemptContext, name: StageName, round: number): Promise<StageRow> => {
+  const there = await stageOf(context, name, round);
   if (there !== null) return there;
-  const row = {
-    attempt_id: context.attempt.id,
-    name,
-    round,
-    state: 'running',
-    run_id: null,
-    exit_code: null,
-    note: null,
-    output: null,
-    started_at: context.parts.clock.nowMs(),
-    ended_at: null,
-  };
-  await context.parts.store.transaction(async (tx) => {
-    await also(tx);
-    await insertStage(tx.db, row);
-    await tx.append([taskEvent(context, null, { kind: 'stage.started', attempt: context.attempt.number, stage: name, round })]);
-  });
+  const row = newStage(context.attempt, { name, round, nowMs: context.parts.clock.nowMs() });
+  context.journal.later((tx) => writeStageBegin(tx, context.attempt, row));
   return row;
 };
 
-/** Records how a stage ended, once; `also` is written in the same transaction. */
-export const endStage = async (
+const newStage = (
+  attempt: AttemptRow,
+  { name, round, nowMs }: { readonly name: StageName; readonly round: number; readonly nowMs: number },
+): StageRow => ({
+  attempt_id: attempt.id,
+  name,
+  round,
+  state: 'running',
+  run_id: null,
+  exit_code: null,
+  note: null,
+  output: null,
+  started_at: nowMs,
+  ended_at: null,
+});
+
+const writeStageBegin = async (tx: Tx, { task_id, number }: AttemptRow, row: StageRow): Promise<void> => {
+  await insertStage(tx.db, row);
+  const body = { kind: 'stage.started', attempt: number, stage: row.name as StageName, round: row.round } as const;
+  await tx.append([{ taskId: task_id, turn: null, body }]);
+};
+
+/** Records the first stage of a new attempt in the transaction that records the attempt. */
+export const writeFirstStage = (tx: Tx, attempt: AttemptRow): Promise<void> =>
+  writeStageBegin(tx, attempt, newStage(attempt, { name: 'prepare', round: 1, nowMs: attempt.started_at }));
+
+/** Notes how a stage ended, once, and `also` with it; durable with what the attempt writes next. */
+export const endStage = (
   context: AttemptContext,
   row: StageRow,
   { also = async () => undefined, ...end }: StageEnd & { readonly also?: (tx: Tx) => Promise<void> },
-): Promise<void> => {
+): void => {
   if (row.ended_at !== null) return;
-  await context.parts.store.transaction(async (tx) => {
+  const nowMs = context.parts.clock.nowMs();
+  context.journal.later(async (tx) => {
     await also(tx);
-    await writeStageEnd(tx, context, { row, end });
+    await writeStageEnd(tx, context, { row, end, nowMs });
   });
 };
 
-/** The same within a transaction that is open. */
-export const writeStageEnd = async (
+const writeStageEnd = async (
   tx: Tx,
   context: AttemptContext,
-  { row, end }: { readonly row: StageRow; readonly end: StageEnd },
+  { row, end, nowMs }: { readonly row: StageRow; readonly end: StageEnd; readonly nowMs: number },
 ): Promise<void> => {
-  if (row.ended_at !== null) return;
-  const nowMs = context.parts.clock.nowMs();
   const name = row.name as StageName;
   const { state, exitCode, note, output } = end;
   await updateStage(tx.db, stageKey(context, name, row.round), { state, exit_code: exitCode, note, output, ended_at: nowMs });

@@ -2,6 +2,7 @@ import { type Ending, findTask } from '../task/index.ts';
 import type { Claim } from '../queue/index.ts';
 import { checkGoing, loadEnding, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
 import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } from './ending.ts';
+import { createJournal } from './journal.ts';
 import { drive } from './stages/drive.ts';
 import { requireHook } from './stages/hook.ts';
 import { open } from './stages/open.ts';
@@ -14,7 +15,8 @@ import { retryPrompt, validate } from './stages/validate.ts';
  * Each stage that an earlier start of the node finished is passed over; one that was running goes on. Rejects only with
  * `Detached`, or when the end itself could not be recorded.
  */
-export const conductAttempt = async (context: AttemptContext, claim: Claim): Promise<void> => {
+export const conductAttempt = async (given: Omit<AttemptContext, 'journal'>, claim: Claim): Promise<void> => {
+  const context: AttemptContext = { ...given, journal: createJournal(given.parts.store) };
   let reached: Reached = { prepared: loadPrepared(context), environment: null, summary: null };
   const decided = loadEnding(context);
   if (decided !== null) {

@@ -12,7 +12,7 @@ import {
   updateTask,
 } from '../task/index.ts';
 import { conductAttempt } from './attempt.ts';
-import type { AttemptContext } from './attempt-context.ts';
+import { writeFirstStage, type AttemptContext } from './attempt-context.ts';
 import type { RunParts } from './doors.ts';
 import { Detached } from './ending.ts';
 import { reclaimLeftovers } from './recover.ts';
@@ -37,6 +37,9 @@ export type RunLoop = {
   readonly running: number;
 };
 
+/** What an attempt is conducted with; each try at it has a journal of its own. */
+type Conducted = Omit<AttemptContext, 'journal'>;
+
 type Running = { readonly cancel: AbortController; readonly done: Promise<void> };
 
 export const createRunLoop = (parts: RunParts): RunLoop => {
@@ -49,7 +52,7 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
     const cancel = new AbortController();
     if (task.cancel_requested === 1) cancel.abort();
     const { promise: known, resolve } = Promise.withResolvers<void>();
-    const context: AttemptContext = {
+    const context: Conducted = {
       parts,
       task,
       intent: intentOf(task),
@@ -152,7 +155,7 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
  * An end that could not be recorded is tried again until it can: a claim is never dropped with its work unsettled. What
  * cannot be collected after some tries is left as it is, and the task ends.
  */
-const conductToTheEnd = async (context: AttemptContext, claim: Claim): Promise<void> => {
+const conductToTheEnd = async (context: Conducted, claim: Claim): Promise<void> => {
   const { parts, task } = context;
   let failures = 0;
   for (let waitMs = SETTLE_AGAIN_MS; ; waitMs = Math.min(waitMs * 2, SETTLE_AGAIN_MS * 30)) {
@@ -177,7 +180,7 @@ const renew = (parts: RunParts): Promise<void> =>
 
 type Begun = { readonly claim: Claim; readonly task: TaskRow; readonly attempt: AttemptRow };
 
-/** Claims the next task and records its new attempt, in one transaction. */
+/** Claims the next task and records its new attempt with its first stage, in one transaction. */
 const begin = (parts: RunParts): Promise<Begun | null> =>
   parts.store.transaction(async (tx) => {
     const nowMs = parts.clock.nowMs();
@@ -199,6 +202,7 @@ const begin = (parts: RunParts): Promise<Begun | null> =>
       { taskId: task.id, turn: null, body: { kind: 'task.state', state: 'running', waitingFor: null } },
       { taskId: task.id, turn: null, body: { kind: 'attempt.started', attempt: number, backend: task.backend } },
     ]);
+    await writeFirstStage(tx, attempt);
     return { claim, task, attempt };
   });
 

@@ -77,7 +77,7 @@ export const conductProgram = async <Outcome>(
   try {
     await Promise.all([feed(running), pump(running, 'stdout'), pump(running, 'stderr')]);
     if (context.detached.aborted) throw new Detached();
-    return await record(running, await handle.wait());
+    return record(running, await handle.wait());
   } catch (thrown) {
     handle.detach();
     if (context.detached.aborted) throw new Detached();
@@ -93,7 +93,7 @@ const launch = async <Outcome>(
   plan: ProgramPlan<Outcome>,
 ): Promise<{ row: RunRow; handle: Handle }> => {
   checkGoing(context);
-  const { store, clock, atKillPoint, ids } = context.parts;
+  const { clock, atKillPoint, ids } = context.parts;
   const id = `${plan.stage}.${plan.round}.${ids('run')}`;
   const row: RunRow = {
     id,
@@ -112,7 +112,7 @@ const launch = async <Outcome>(
     started_at: clock.nowMs(),
     ended_at: null,
   };
-  await store.transaction(async (tx) => {
+  await context.journal.transaction(async (tx) => {
     await insertRun(tx.db, row);
     await tx.append(plan.opening.map((body) => taskEvent(context, plan.round, body)));
   });
@@ -207,21 +207,25 @@ const takeIn = async <Outcome>(
   return taken;
 };
 
-const record = async <Outcome>(
-  { context, plan, row, handle, consumer }: Running<Outcome>,
-  end: RunEnd,
-): Promise<ProgramEnd<Outcome>> => {
-  const { store, clock, atKillPoint } = context.parts;
+/**
+ * Notes the end. It is durable with the end of the stage, and only then the keeper, whose record of it would tell another
+ * start the same, is let go.
+ */
+const record = <Outcome>({ context, plan, row, handle, consumer }: Running<Outcome>, end: RunEnd): ProgramEnd<Outcome> => {
+  const { clock, atKillPoint } = context.parts;
   atKillPoint('run-ended', plan.stage);
   const last = consumer.end(end);
   const result: ProgramEnd<Outcome> = { end, outcome: last.outcome };
-  await store.transaction(async (tx) => {
-    await updateRun(tx.db, row.id, { state: 'ended', end: JSON.stringify(result), ended_at: clock.nowMs() });
+  const change = { state: 'ended', end: JSON.stringify(result), ended_at: clock.nowMs() };
+  context.journal.later(async (tx) => {
+    await updateRun(tx.db, row.id, change);
     await tx.append(last.bodies.map((body) => taskEvent(context, plan.round, body)));
   });
-  atKillPoint('end-recorded', plan.stage);
-  await handle.finish();
-  atKillPoint('run-finished', plan.stage);
+  context.journal.onceDurable(async () => {
+    atKillPoint('end-recorded', plan.stage);
+    await handle.finish();
+    atKillPoint('run-finished', plan.stage);
+  });
   return result;
 };
 

@@ -18,11 +18,11 @@ const shownPromptChars = 100_000;
 
 /** One turn of the agent. Answers null when it ended well, else how the attempt ends. */
 export const drive = async (open: OpenAttempt, round: number, prompt: string): Promise<Ending | null> => {
-  const row = await beginStage(open, name, { round });
+  const row = await beginStage(open, name, round);
   const { end, outcome } = await conductTurn(open, round, prompt);
   const ending = await endingFor(open, { end, outcome });
   const timedOut = end.limit === 'wall';
-  await endStage(open, row, {
+  endStage(open, row, {
     state:
       ending === null
         ? 'passed'

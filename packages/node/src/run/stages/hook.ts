@@ -45,14 +45,14 @@ export const runHook = async (
   if (!open.prepared.hooks.includes(hook))
     return { ran: false, end: { state: 'skipped', exitCode: null, note: null, output: null } };
   checkGoing(open);
-  const row = await beginStage(open, stage, { round });
+  const row = await beginStage(open, stage, round);
   const { end, outcome } = await conductScript(open, hook, where);
   const ended = stageEndOf(end, outcome);
   if (open.cancelled.aborted) {
-    await endStage(open, row, { ...ended, state: 'interrupted' });
+    endStage(open, row, { ...ended, state: 'interrupted' });
     checkGoing(open);
   }
-  await endStage(open, row, ended);
+  endStage(open, row, ended);
   return { end: ended, ran: true };
 };
 

@@ -28,12 +28,12 @@ const ownerOnly = { mode: 0o600 } as const;
 export const open = async (context: AttemptContext, prepared: Prepared): Promise<OpenAttempt> => {
   const id = environmentId(context);
   const before = await findEnvironment(context.parts.store.read, id);
-  const row = await beginStage(context, name, { round: 1 });
+  const row = await beginStage(context, name, 1);
   try {
     checkGoing(context);
     if (before?.state === 'open') return await reopen(context, prepared, recordedEnvironment(before.spec).spec);
     const opened = await openNew(context, prepared, id);
-    await endStage(context, row, {
+    endStage(context, row, {
       ...passed,
       note: `${prepared.settings.backend}: ${describeGuarantees(opened.environment)}`,
       also: async (tx) => {
@@ -41,11 +41,11 @@ export const open = async (context: AttemptContext, prepared: Prepared): Promise
         await updateAttempt(tx.db, context.attempt.id, { guarantees: JSON.stringify(opened.environment.guarantees) });
       },
     });
-    context.parts.atKillPoint('environment-opened', name);
+    context.journal.onceDurable(() => context.parts.atKillPoint('environment-opened', name));
     return opened;
   } catch (thrown) {
     const ending = endingOf(thrown, 'backend');
-    await endStage(context, row, { state: 'failed', exitCode: null, note: ending.reason, output: null });
+    endStage(context, row, { state: 'failed', exitCode: null, note: ending.reason, output: null });
     throw new AttemptEnded(ending);
   }
 };
@@ -71,7 +71,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   const { parts } = context;
   const spec = environmentSpec(context, prepared, id);
   const directory = await ownDirectory(environmentDirectory(context));
-  await parts.store.transaction(async (tx) => {
+  const recorded = context.journal.transaction(async (tx) => {
     if ((await findEnvironment(tx.db, id)) !== null) return;
     await insertEnvironment(tx.db, {
       id,
@@ -84,16 +84,18 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
     });
     await updateAttempt(tx.db, context.attempt.id, { environment_id: id, backend: prepared.settings.backend });
   });
-  parts.atKillPoint('environment-recorded', name);
-  await makeDirectories(context, spec);
-  await writeHooks(context, prepared);
-  const tokens = await parts.tokens.mint({
+  // Begun together, both are in one commit.
+  const minted = parts.tokens.mint({
     environmentId: id,
     taskId: context.task.id,
     upstream: prepared.settings.upstream,
     budgetUsd: context.intent.budgetUsd ?? null,
     egress: prepared.settings.egress,
   });
+  const [, tokens] = await Promise.all([recorded, minted]);
+  parts.atKillPoint('environment-recorded', name);
+  await makeDirectories(context, spec);
+  await writeHooks(context, prepared);
   await writeFile(privateFile(context, 'egress-token'), tokens.egress, ownerOnly);
   const environment = await parts.backend(prepared.settings.backend).open(spec);
   const runTokenFile = await environment.provide('run-token', new TextEncoder().encode(tokens.run));

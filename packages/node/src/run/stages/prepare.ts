@@ -21,7 +21,7 @@ const name: StageName = 'prepare';
 export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   const before = loadPrepared(context);
   if (before !== null) return before;
-  const row = await beginStage(context, name, { round: 1 });
+  const row = await beginStage(context, name, 1);
   try {
     const prepared = await findAll(context);
     context.parts.atKillPoint('checkout-made', name);
@@ -30,12 +30,12 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
       await savePrepared(tx, context, prepared);
       await updateTask(tx.db, context.task.id, { harness, backend, model });
     };
-    await endStage(context, row, { ...passed, note: noteOf(prepared), also });
-    context.parts.atKillPoint('prepared', name);
+    endStage(context, row, { ...passed, note: noteOf(prepared), also });
+    context.journal.onceDurable(() => context.parts.atKillPoint('prepared', name));
     return prepared;
   } catch (thrown) {
     const ending = endingOf(thrown, 'workspace');
-    await endStage(context, row, { state: 'failed', exitCode: null, note: ending.reason, output: null });
+    endStage(context, row, { state: 'failed', exitCode: null, note: ending.reason, output: null });
     throw new AttemptEnded(ending);
   }
 };

@@ -2,17 +2,8 @@ import { OrreryError, type StageName, type TaskResult, type TaskState } from '@o
 import type { Environment } from '../../exec/backend.ts';
 import { endLostRuns, findEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
-import { type Ending, type StageRow, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
-import {
-  beginStage,
-  passed,
-  saveEnding,
-  taskEvent,
-  writeStageEnd,
-  type AttemptContext,
-  type Prepared,
-  type StageEnd,
-} from '../attempt-context.ts';
+import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
+import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
 import { environmentId, recordedEnvironment } from './open.ts';
 
@@ -50,18 +41,21 @@ export const settle = async (
 ): Promise<void> => {
   const { parts } = context;
   const { prepared } = reached;
-  const row = await beginStage(context, name, { round: 1, also: (tx) => saveEnding(tx, context, { prepared, ending }) });
+  const row = await beginStage(context, name, 1);
+  await Promise.all([
+    context.journal.transaction((tx) => saveEnding(tx, context, { prepared, ending })),
+    // Begun second, it is in the same commit or a later one: no program that goes on ever finds its token ended.
+    parts.tokens.end(environmentId(context)),
+  ]);
   await (reached.environment ?? (await environmentLeft(context, prepared)))?.close();
-  await parts.tokens.end(environmentId(context));
   parts.atKillPoint('environment-closed', name);
   const place = prepared?.place ?? null;
   const collected = prepared === null ? nothing : await collect(context, prepared);
   parts.atKillPoint('collected', name);
-  const stage = { row, end: { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') } };
+  endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
   await recordVerdict(context, {
     claim,
     ending: context.keepPlace === true ? uncollected(place) : ending,
-    stage,
     result: await resultOf(context, reached, collected),
   });
   parts.atKillPoint('settled', name);
@@ -143,17 +137,15 @@ const recordVerdict = async (
   end: {
     readonly claim: Claim;
     readonly ending: Ending;
-    readonly stage: { readonly row: StageRow; readonly end: StageEnd };
     readonly result: TaskResult;
   },
 ): Promise<void> => {
-  const { store, clock } = context.parts;
+  const { clock } = context.parts;
   const { task, attempt } = context;
   const { verdict, cause, reason } = end.ending;
   const nowMs = clock.nowMs();
-  await store.transaction(async (tx) => {
+  await context.journal.transaction(async (tx) => {
     await dequeue(tx.db, task.id, end.claim);
-    await writeStageEnd(tx, context, end.stage);
     await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
     await interruptStages(tx.db, { attemptId: attempt.id, nowMs });
     await endLostRuns(tx.db, { attemptId: attempt.id, nowMs });

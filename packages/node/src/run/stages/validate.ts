@@ -7,7 +7,7 @@ export const validate = async (
   round: number,
 ): Promise<{ readonly passed: boolean; readonly ran: boolean; readonly output: string }> => {
   const { end, ran } = await runHook(open, 'validation', { stage: 'validate', round });
-  open.parts.atKillPoint('validated', 'validate');
+  open.journal.onceDurable(() => open.parts.atKillPoint('validated', 'validate'));
   return { passed: end.state === 'passed' || end.state === 'skipped', ran, output: end.output ?? '' };
 };
 
