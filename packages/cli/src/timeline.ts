@@ -67,6 +67,10 @@ const linesOf = ({ body, at }: OrreryEvent, state: State, screen: Screen): strin
     case 'attempt.ended':
       state.doing = null;
       return [];
+    case 'egress.refused':
+      return [`${screen.careful('!')} refused   ${inertLine(body.host)}:${body.port}, ${inertLine(body.reason)}`];
+    case 'egress.changed':
+      return [`  ${label('egress')} ${body.decision} ${inertLine(body.rule)}`];
     case 'task.applied':
       return [`${screen.good('✓')} applied   ${inertLine(body.branch ?? '')} ${body.headSha.slice(0, 10)}`];
     default:

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createApi, createStreams, serveApi, type ApiServer } from './api/index.ts';
 import { nodeHandlers } from './boot/handlers.ts';
+import { egressHandlers } from './broker/index.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
 import { clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
@@ -45,6 +46,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     ...salvageHandlers({ store, git, dataDirectory: paths.data }),
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
+    ...egressHandlers({ egress: parts.broker.egress, taskId: async (reference) => (await tasks.find(reference)).id }),
   };
   const streams = createStreams({ store, log, resolveTask: async (id) => (await tasks.find(id)).id });
   const app = createApi({ handlers, tokens, streams, clock, log });
@@ -157,13 +159,14 @@ const announce = async (parts: Parts, state: NodeState): Promise<void> => {
 
 /** A change holds for what begins after it; what needs a restart is remembered and shown by `orrery doctor`. */
 const watchConfig = (
-  { config, log }: Parts,
+  { broker, config, log }: Parts,
   { state, loop }: { readonly state: NodeState; readonly loop: RunLoop },
 ): (() => void) =>
   config.watch({
     change: ({ needRestart }) => {
       state.needRestart = [...new Set([...state.needRestart, ...needRestart])];
       loop.wake();
+      broker.egress.recheck().catch((thrown: unknown) => log.error('egress.recheck.failed', errorFields(thrown)));
     },
     problem: (error) => log.warn('config.problem', { code: error.code }),
   });

@@ -2,6 +2,7 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request as requestHttp, type IncomingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start, type ScriptedModel } from '@orrery/scripted-model';
@@ -207,3 +208,21 @@ export const rows = async (place: BrokerPlace, environmentId = 'env_1') => {
     }),
   );
 };
+
+/** Credentials for the proxy. */
+export const basic = (token: string, user = 'egress'): string => `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`;
+
+/** A tunnel through the egress proxy; rejects with the first line of a refusal. */
+export const tunnelTo = (place: Pick<BrokerPlace, 'broker'>, target: string, token: string): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(place.broker.socketPath, () =>
+      socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`),
+    );
+    socket.once('data', (part: Buffer) => {
+      const head = part.indexOf('\r\n\r\n') + 4;
+      if (!part.toString().startsWith('HTTP/1.1 200')) return reject(new Error(part.toString().split('\r\n')[0]));
+      if (part.length > head) socket.pause().unshift(part.subarray(head));
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });

@@ -86,6 +86,13 @@ export const taskBody = z.discriminatedUnion('kind', [
     filesChanged: z.int(),
     usage: usageTotals,
   }),
+  z.object({ kind: z.literal('egress.refused'), host: z.string(), port: z.int(), reason: z.string() }),
+  z.object({
+    kind: z.literal('egress.changed'),
+    environmentId: z.string(),
+    rule: z.string(),
+    decision: z.enum(['allow', 'deny']),
+  }),
   z.object({ kind: z.literal('task.applied'), branch: z.string().nullable(), headSha: z.string() }),
 ]);
 export type TaskBody = z.output<typeof taskBody>;

@@ -1,57 +1,14 @@
 import { z } from 'zod';
+import { egressOperations } from './egress.ts';
 import { event } from './event.ts';
 import { backendView, capabilities, configExplained, doctorReport, harnessInstalled, harnessView, nodeFacts } from './node.ts';
 import { project, projectAdd, projectSet } from './project.ts';
 import { salvage, salvageRestore, salvageRestored } from './salvage.ts';
 import { pageOf, pageQuery } from './scalars.ts';
+import { done, empty, id, operation } from './operation.ts';
 import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskState } from './task.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
 import { modelUsage } from './usage.ts';
-
-/** One operation of the HTTP API: the server registers it, the client calls it, OpenAPI shows it. Paths are below `/api/v1`. */
-export type Operation = {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
-  readonly path: string;
-  readonly scope: Scope | null;
-  readonly summary: string;
-  readonly params: z.ZodObject;
-  readonly query: z.ZodObject;
-  readonly body: z.ZodType | null;
-  readonly answer: z.ZodType;
-  readonly status: 200 | 201 | 202;
-};
-
-const none = z.object({});
-const id = z.object({ id: z.string().min(1).max(200) });
-const done = z.object({ ok: z.literal(true) });
-const empty = z.strictObject({ requestId: z.string().max(200).optional() });
-
-const operation = <
-  Params extends z.ZodObject = typeof none,
-  Query extends z.ZodObject = typeof none,
-  Body extends z.ZodType | null = null,
-  Answer extends z.ZodType = z.ZodType,
->(given: {
-  method: Operation['method'];
-  path: string;
-  scope: Scope | null;
-  summary: string;
-  params?: Params;
-  query?: Query;
-  body?: Body;
-  answer: Answer;
-  status?: Operation['status'];
-}) => ({
-  method: given.method,
-  path: given.path,
-  scope: given.scope,
-  summary: given.summary,
-  params: (given.params ?? none) as Params,
-  query: (given.query ?? none) as Query,
-  body: (given.body ?? null) as Body,
-  answer: given.answer,
-  status: given.status ?? (200 as const),
-});
 
 /** Every operation by name. The name is what `GET /capabilities` lists. */
 export const operations = {
@@ -238,6 +195,8 @@ export const operations = {
     body: taskApply,
     answer: taskApplied,
   }),
+
+  ...egressOperations,
 
   queuePause: operation({
     method: 'post',

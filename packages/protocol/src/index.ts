@@ -55,6 +55,7 @@ export {
   type OrreryEvent,
   type TaskBody,
 } from './event.ts';
+export { type EgressView } from './egress.ts';
 export { project, projectAdd, projectSet, type Project } from './project.ts';
 export {
   backendView,
@@ -72,6 +73,7 @@ export {
 } from './node.ts';
 export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
 export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';
+export { type Operation } from './operation.ts';
 export {
   operations,
   streamHello,
@@ -79,7 +81,6 @@ export {
   type AnswerOf,
   type BodyOf,
   type Caller,
-  type Operation,
   type OperationCall,
   type OperationHandlers,
   type OperationName,

@@ -2,6 +2,7 @@
 import { backendCommands } from './backend/rows.ts';
 import type { CommandSpec } from './command.ts';
 import { configCommands } from './config/rows.ts';
+import { egressCommands } from './egress/rows.ts';
 import { harnessCommands } from './harness/rows.ts';
 import { nodeCommands } from './node/rows.ts';
 import { projectCommands } from './project/rows.ts';
@@ -23,6 +24,7 @@ export const table: readonly CommandSpec[] = [
   ...queueCommands,
   ...harnessCommands,
   ...backendCommands,
+  ...egressCommands,
   ...salvageCommands,
   ...tokenCommands,
   ...secretCommands,

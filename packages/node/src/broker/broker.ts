@@ -11,6 +11,8 @@ import { errorFields, type Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
 import { createCallLedger } from './call-ledger.ts';
+import { createEgressControl, type EgressControl } from './egress-control.ts';
+import { tellRefusals } from './egress-events.ts';
 import { createEgressProxy, type Resolve } from './egress-proxy.ts';
 import { createFailureMemory } from './failure-memory.ts';
 import { BROKER_CONNECTIONS, HEADER_BYTES, PROVIDER_QUIET_MS, REFUSAL_AUDIT_MS, REQUEST_MS } from './limits.ts';
@@ -53,6 +55,7 @@ export type Broker = {
     /** Ends the tokens, calls and connections of an environment; resolves when its calls are recorded. Repeatable. */
     end(environmentId: string): Promise<void>;
   };
+  readonly egress: EgressControl;
   /** The failure of an environment's newest model call, if it ended at or after `sinceMs`. */
   lastFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
   /** Whether a call of the task was refused for its budget since this node started. */
@@ -86,13 +89,9 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
     audit,
     onLimits: parts.onLimits ?? (() => undefined),
   });
-  const egress = createEgressProxy({
-    tokens,
-    deny: parts.egressDeny ?? (() => []),
-    resolve: parts.resolve ?? lookupAll,
-    clock,
-    audit,
-  });
+  const deny = parts.egressDeny ?? (() => []);
+  const resolve = parts.resolve ?? lookupAll;
+  const egress = createEgressProxy({ tokens, deny, resolve, clock, audit, onRefused: tellRefusals(parts) });
   const server = createHttpServer({ gateway, egress, log });
   const removeSocket = await listenAt(server, parts.socketPath);
   return {
@@ -106,6 +105,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
         await ledger.settled(environmentId);
       },
     },
+    egress: createEgressControl({ store, clock, tokens, proxy: egress, deny }),
     lastFailure: failures.last,
     budgetRefused: failures.budgetRefused,
     settled: ledger.settled,

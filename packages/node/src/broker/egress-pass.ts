@@ -10,6 +10,9 @@ import { forwardedAnswerHeaders, proxiedRequestHeaders } from './headers.ts';
 import { parseHost } from './host-name.ts';
 import { CLIENT_HELLO_BYTES, CONNECT_MS, EGRESS_QUIET_MS } from './limits.ts';
 
+/** More than two pipelines and what the sockets' owners add. */
+const LISTENERS = 32;
+
 /** Bytes that went to the target and came back, counted as they pass. */
 export type Bytes = { sent: number; received: number };
 
@@ -66,6 +69,8 @@ export type Tunnel = {
 export const tunnel = ({ client, head, target, server, rules, bytes }: Tunnel): Promise<string | null> =>
   new Promise((resolve) => {
     let reason: string | null = null;
+    // Each pipeline listens to both ends.
+    for (const stream of [server, client]) stream.setMaxListeners(LISTENERS);
     server.setTimeout(EGRESS_QUIET_MS, () => server.destroy());
     client.once('close', () => server.destroy());
     server.once('close', () => resolve(reason));

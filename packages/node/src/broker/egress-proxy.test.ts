@@ -2,7 +2,14 @@ import { createServer as createHttp, type Server as HttpServer } from 'node:http
 import { connect as connectTcp, createServer as createTcp, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTls, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { grants, openBrokerPlace, type BrokerPlace, type PlaceOptions } from '../../test/broker-place.ts';
+import {
+  basic,
+  grants,
+  openBrokerPlace,
+  tunnelTo as tunnel,
+  type BrokerPlace,
+  type PlaceOptions,
+} from '../../test/broker-place.ts';
 import { EGRESS_PER_ENVIRONMENT } from './limits.ts';
 
 const opened: { close(): unknown }[] = [];
@@ -37,7 +44,6 @@ const tlsServer = () =>
 
 const mint = async (place: BrokerPlace, egress: readonly string[], environmentId = 'env_1') =>
   (await place.broker.tokens.mint(grants(environmentId, { egress }))).egress;
-const basic = (token: string, user = 'egress'): string => `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`;
 
 type Told = { readonly head: string; readonly rest: string };
 
@@ -51,20 +57,6 @@ const say = (place: BrokerPlace, text: string): Promise<Told> =>
     socket.on('close', () =>
       resolve({ head: got.split('\r\n')[0] ?? '', rest: got.split('\r\n\r\n').slice(1).join('\r\n\r\n') }),
     );
-  });
-
-const tunnel = (place: BrokerPlace, target: string, token: string): Promise<Socket> =>
-  new Promise((resolve, reject) => {
-    const socket = connectTcp(place.broker.socketPath, () =>
-      socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`),
-    );
-    socket.once('data', (part: Buffer) => {
-      const head = part.indexOf('\r\n\r\n') + 4;
-      if (!part.toString().startsWith('HTTP/1.1 200')) return reject(new Error(part.toString().split('\r\n')[0]));
-      if (part.length > head) socket.pause().unshift(part.subarray(head));
-      resolve(socket);
-    });
-    socket.once('error', reject);
   });
 
 const over = (socket: Socket, servername: string): Promise<string> =>
@@ -122,8 +114,8 @@ describe('the egress proxy', () => {
     const token = await mint(place, ['*.good.test', 'other.test:8443']);
     const connect = (target: string) => say(place, `CONNECT ${target} HTTP/1.1\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`);
     expect(await connect('evil.test:443')).toEqual({
-      head: 'HTTP/1.1 403 egress-denied: evil.test',
-      rest: "Orrery: evil.test:443 is refused: no rule allows it. To allow it, add evil.test to egress in the project's file.\n",
+      head: 'HTTP/1.1 403 egress-denied: evil.test (no rule allows it)',
+      rest: "Orrery: evil.test:443 is refused: no rule allows it. To allow it, add evil.test to egress in the project's file, or while it runs: orrery egress allow task-of-env_1 evil.test\n",
     });
     for (const target of ['good.test:443', 'x.good.test:22', 'other.test:443', 'x.good.test.evil.test:443'])
       expect((await connect(target)).head).toMatch(/^HTTP\/1.1 403 egress-denied: /);
@@ -137,9 +129,9 @@ describe('the egress proxy', () => {
     const connect = (credentials: string) =>
       say(place, `CONNECT shop.test:443 HTTP/1.1\r\n${credentials === '' ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`);
     for (const credentials of ['', basic(run), basic('ore_x'), basic(egress, 'root'), 'Bearer x'])
-      expect((await connect(credentials)).head).toBe('HTTP/1.1 407 egress-token-needed: shop.test');
+      expect((await connect(credentials)).head).toContain('HTTP/1.1 407 egress-token-needed: shop.test ');
     await place.broker.tokens.end('env_1');
-    expect((await connect(basic(egress))).head).toBe('HTTP/1.1 407 egress-token-needed: shop.test');
+    expect((await connect(basic(egress))).head).toContain('HTTP/1.1 407 egress-token-needed: shop.test ');
   });
 
   it('refuses private addresses behind an allowed name, and addresses in any notation', async () => {
@@ -190,7 +182,12 @@ describe('the egress proxy', () => {
     const answer = await ask(`http://shop.test:${port}/path?q=1`);
     expect(answer.head).toBe('HTTP/1.1 200 OK');
     expect(answer.rest).toContain(`GET /path?q=1 shop.test:${port} no credentials a=b`);
-    expect((await ask('http://evil.test/')).head).toBe('HTTP/1.1 403 egress-denied: evil.test');
+    for (const target of ['http://evil.test/', `http://shop.test:${port}@evil.test/`, 'http://shop.test%00@evil.test/'])
+      expect((await ask(target)).head).toContain('HTTP/1.1 403 egress-denied: evil.test ');
+    expect((await ask(`http://someone:secret@shop.test:${port}/path`)).rest).toContain(
+      `GET /path shop.test:${port} no credentials a=b`,
+    );
+    expect((await ask('http://evil.test/')).head).toContain('HTTP/1.1 403 egress-denied: evil.test ');
     expect((await ask(`https://shop.test:${port}/`)).head).toBe('HTTP/1.1 400 bad-request');
     await expect
       .poll(async () => (await place.audited()).find(({ outcome }) => outcome === 'done'))
@@ -242,7 +239,7 @@ describe('the egress proxy', () => {
     const place = await open();
     const token = await mint(place, ['nowhere.example', '127.0.0.1:1']);
     const connect = (target: string) => say(place, `CONNECT ${target} HTTP/1.1\r\nProxy-Authorization: ${basic(token)}\r\n\r\n`);
-    expect((await connect('nowhere.example:443')).head).toBe('HTTP/1.1 502 egress-unreachable: nowhere.example');
+    expect((await connect('nowhere.example:443')).head).toContain('HTTP/1.1 502 egress-unreachable: nowhere.example ');
     await expect(tunnel(place, '127.0.0.1:1', token)).rejects.toThrow('HTTP/1.1 502 egress-unreachable: 127.0.0.1');
   });
 });

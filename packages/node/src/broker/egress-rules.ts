@@ -2,6 +2,7 @@
 
 import { OrreryError } from '@orrery/protocol/errors';
 import { isPrivateAddress, parseHost, type Host } from './host-name.ts';
+import type { Grants } from './model.ts';
 
 /** A rule in its one form. */
 export type EgressRule = { readonly host: Host; readonly subdomains: boolean; readonly port: number | null };
@@ -22,6 +23,12 @@ export const parseEgressRule = (text: string): EgressRule => {
     rule: 'A rule is a host, *.host or an address, with :port or without (then ports 80 and 443).',
     fix: 'egress: [registry.npmjs.org, "*.example.com", "10.0.0.5:8080"]',
   });
+};
+
+/** A rule as it is written, in its one form: equal rules have equal texts. */
+export const egressRuleText = ({ host, subdomains, port }: EgressRule): string => {
+  const name = host.text.includes(':') ? `[${host.text}]` : host.text;
+  return `${subdomains ? '*.' : ''}${name}${port === null ? '' : `:${port}`}`;
 };
 
 const matches = (rule: EgressRule, host: Host, port: number): boolean => {
@@ -69,4 +76,10 @@ export const createEgressRules = ({
       return isAllowed(host, port) || (localhost && isAllowed({ kind: 'name', text: 'localhost' }, port));
     },
   };
+};
+
+/** The rules of an environment as they are now: its own list, what was changed of it since, and the operator's denials. */
+export const rulesOf = ({ egress, live = [] }: Pick<Grants, 'egress' | 'live'>, deny: readonly string[]): EgressRules => {
+  const changed = (decision: 'allow' | 'deny') => live.filter((one) => one.decision === decision).map(({ rule }) => rule);
+  return createEgressRules({ allow: [...egress, ...changed('allow')], deny: [...deny, ...changed('deny')] });
 };

@@ -20,6 +20,14 @@ export const CONNECT_MS = 15_000;
 export const REQUEST_MS = 300_000;
 /** Proxied connections of one environment at once. */
 export const EGRESS_PER_ENVIRONMENT = 128;
+/** How long the resolver may take for one name. */
+export const RESOLVE_MS = 15_000;
+/** Rules that the operator may give one environment while it runs. */
+export const LIVE_RULES = 200;
+/** Hosts of one environment whose traffic is remembered for `orrery egress list`; the audit log has every request. */
+export const EGRESS_HOSTS_REMEMBERED = 200;
+/** Refused hosts that the log of one task names; a program that tries names in a loop must not fill it. */
+export const EGRESS_REFUSALS_TOLD = 50;
 /** How long a proxied connection may be silent in both directions. */
 export const EGRESS_QUIET_MS = 10 * 60_000;
 /** What a TLS client may send before its server name is known. */

@@ -2,6 +2,9 @@
 // token the model gateway, an egress token the proxy. A grant is what the token allows. A provider is who answers model
 // calls; a wire is the form of its requests and answers.
 
+/** One rule of the egress proxy that the operator gave while the environment was open. */
+export type LiveRule = { readonly rule: string; readonly decision: 'allow' | 'deny' };
+
 /** What a token of one environment allows. */
 export type Grants = {
   /** Models that may be called (`model` or `provider/model`); null: any. */
@@ -10,6 +13,8 @@ export type Grants = {
   readonly budgetUsd: number | null;
   /** Hosts behind the egress proxy: `host`, `*.host`, each with `:port` or without (then 80 and 443). */
   readonly egress: readonly string[];
+  /** What the operator changed of it since, one entry for each rule; absent: nothing. */
+  readonly live?: readonly LiveRule[];
   /** Provider that answers every model call in place of the one the program names; absent or null: as named. */
   readonly upstream?: string | null;
 };

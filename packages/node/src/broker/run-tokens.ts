@@ -2,14 +2,16 @@
 // store has them, so they outlive a restart of the node.
 
 import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store, Tx } from '../store/store.ts';
+import type { RunTokenTable, Tables } from '../store/tables.ts';
 import { parseEgressRule } from './egress-rules.ts';
 import { createRemembered } from './remembered.ts';
-import type { Grants, TokenIdentity, TokenKind } from './model.ts';
+import type { Grants, LiveRule, TokenIdentity, TokenKind } from './model.ts';
 
 const TOKEN_BYTES = 32;
 const PREFIX: Readonly<Record<TokenKind, string>> = { run: 'orr_', egress: 'ore_' };
@@ -18,6 +20,7 @@ const grantsSchema = z.object({
   models: z.array(z.string()).nullable(),
   budgetUsd: z.number().nullable(),
   egress: z.array(z.string()),
+  live: z.array(z.object({ rule: z.string(), decision: z.enum(['allow', 'deny']) })).default([]),
   upstream: z.string().nullable().default(null),
 });
 
@@ -35,7 +38,16 @@ export type RunTokens = {
   /** Ends all tokens of an environment. Repeatable. */
   end(environmentId: string): Promise<void>;
   find(token: string, kind: TokenKind): Promise<FoundToken>;
+  /** The live egress token of an environment, or of the newest open environment of a task; null when there is none. */
+  egressOf(subject: EgressSubject, db?: Kysely<Tables>): Promise<TokenIdentity | null>;
+  /** Changes the live rules of an environment inside a transaction; call `changed` after its commit. */
+  setLive(tx: Tx, environmentId: string, live: readonly LiveRule[]): Promise<void>;
+  /** What is remembered of the environment is read again. */
+  changed(environmentId: string): void;
 };
+
+/** Whose egress is meant. */
+export type EgressSubject = { readonly environmentId: string } | { readonly taskId: string };
 
 export type RunTokenParts = {
   readonly store: Store;
@@ -67,10 +79,12 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
     async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null }) {
       // A rule nobody can read is refused here, where somebody hears it.
       egress.forEach(parseEgressRule);
-      const grants = JSON.stringify({ models, budgetUsd, egress, upstream });
       const make = (kind: TokenKind): string => PREFIX[kind] + Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
       const tokens = { run: make('run'), egress: make('egress') };
       await store.transaction(async (tx) => {
+        // What the operator changed holds for the environment, whichever token it has.
+        const live = (await liveEgress(tx.db, { environmentId }))?.grants.live ?? [];
+        const grants = JSON.stringify({ models, budgetUsd, egress, live, upstream });
         await endIn(tx, environmentId);
         const row = (kind: TokenKind) => ({
           id: ids('token'),
@@ -107,18 +121,41 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
         .where('kind', '=', kind)
         .executeTakeFirst();
       if (row === undefined) return { state: 'unknown' };
-      const identity: TokenIdentity = {
-        environmentId: row.environment_id,
-        taskId: row.task_id,
-        kind,
-        grants: grantsSchema.parse(JSON.parse(row.grants)),
-      };
+      const identity = identityOf(row, kind);
       if (row.ended_at !== null) return { state: 'ended', identity };
       // A row read while an environment ended may already be old: it is not remembered.
       if (before === endings) live.set(hash, identity);
       return { state: 'live', identity };
     },
+    egressOf: (subject, db) => liveEgress(db ?? store.read, subject),
+    async setLive(tx, environmentId, rules) {
+      const identity = await liveEgress(tx.db, { environmentId });
+      if (identity === null) return;
+      await tx.db
+        .updateTable('run_token')
+        .set({ grants: JSON.stringify({ ...identity.grants, live: rules }) })
+        .where('environment_id', '=', environmentId)
+        .where('kind', '=', 'egress')
+        .where('ended_at', 'is', null)
+        .execute();
+    },
+    changed: forget,
   };
+};
+
+const identityOf = (row: Pick<RunTokenTable, 'environment_id' | 'task_id' | 'grants'>, kind: TokenKind): TokenIdentity => ({
+  environmentId: row.environment_id,
+  taskId: row.task_id,
+  kind,
+  grants: grantsSchema.parse(JSON.parse(row.grants)),
+});
+
+const liveEgress = async (db: Kysely<Tables>, subject: EgressSubject): Promise<TokenIdentity | null> => {
+  const live = db.selectFrom('run_token').selectAll().where('kind', '=', 'egress').where('ended_at', 'is', null);
+  const mine =
+    'taskId' in subject ? live.where('task_id', '=', subject.taskId) : live.where('environment_id', '=', subject.environmentId);
+  const row = await mine.orderBy('created_at', 'desc').executeTakeFirst();
+  return row === undefined ? null : identityOf(row, 'egress');
 };
 
 /** SHA-256 is enough: a token has 256 bits of chance. */

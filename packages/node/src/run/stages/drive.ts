@@ -2,13 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { OrreryError, type StageName } from '@orrery/protocol';
 import type { RunSpec } from '../../exec/backend.ts';
+import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts';
 import { type Ending, openAttempt } from '../../task/index.ts';
 import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
 import { endingOfRun, endingOfTurn } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
-import { secretNames, taskEnvironment } from './hook.ts';
+import { taskEnvironment } from './hook.ts';
 import { limitsOf } from './open.ts';
 
 const name: StageName = 'drive';
@@ -130,7 +131,7 @@ const turnSpec = (
       ),
     ],
     env: { ...taskEnvironment(open, round), ...launch.env },
-    secretNames: secretNames(open),
+    secretNames: proxySecretNames,
     envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
     stdio: 'stream',
     limits: limitsOf(settings, Math.min(settings.turnMs, remainingMs(open, settings))),

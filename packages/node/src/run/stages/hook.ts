@@ -1,5 +1,5 @@
 import type { StageName } from '@orrery/protocol';
-import { proxyEnvironment } from '../../exec/proxy-environment.ts';
+import { proxyEnvironment, proxySecretNames } from '../../exec/proxy-environment.ts';
 import { HOOK_OUTPUT_BYTES } from '../../kernel/limits.ts';
 import { beginStage, checkGoing, endStage, remainingMs, stageOf, type OpenAttempt, type StageEnd } from '../attempt-context.ts';
 import type { HookName } from '../doors.ts';
@@ -18,16 +18,9 @@ export const taskEnvironment = (open: OpenAttempt, round: number): Record<string
   ORRERY_BRANCH: open.prepared.branch,
   ORRERY_WORKDIR: open.environment.workdir,
   ORRERY_SCRATCHPAD: open.environment.scratchpad,
-  ...(open.prepared.settings.egress.length > 0 ? proxyEnvironment(open.environment.brokerEndpoint, open.egressToken) : {}),
+  // Also where nothing is allowed: a program is told why it is refused, and what the operator allows later is reached.
+  ...proxyEnvironment(open.environment.brokerEndpoint, open.egressToken),
 });
-
-/** Variables whose values hold a token. */
-export const secretNames = (open: OpenAttempt): readonly string[] =>
-  open.prepared.settings.egress.length === 0
-    ? []
-    : Object.keys(proxyEnvironment(open.environment.brokerEndpoint, open.egressToken)).filter((name) =>
-        /^(https?|all)_proxy$/i.test(name),
-      );
 
 /** Runs a hook of the base commit in the attempt's environment. A repository without it skips the stage. */
 export const runHook = async (
@@ -67,7 +60,7 @@ const conductScript = async (
     path,
     cwd: environment.workdir,
     env: taskEnvironment(open, where.round),
-    secretNames: secretNames(open),
+    secretNames: proxySecretNames,
     grants: [{ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const],
     limits: {
       ...limitsOf(prepared.settings, Math.min(prepared.settings.hookMs, remainingMs(open, prepared.settings))),
