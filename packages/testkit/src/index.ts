@@ -9,3 +9,5 @@ export {
   type ShapeName,
 } from './git-shapes.ts';
 export { gitTricks, trickWorked, type GitTrick, type GitTrickName } from './git-tricks.ts';
+export { startTestEngine, whyNoEngine, type EngineAnswer, type TestEngine } from './container-engine.ts';
+export { importSmallImage } from './small-image.ts';

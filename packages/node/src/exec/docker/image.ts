@@ -1,0 +1,56 @@
+// Which image an environment is made of, and that it is there.
+import { OrreryError } from '@orrery/protocol/errors';
+import type { Engine } from './engine.ts';
+import { STANDARD_IMAGE } from './options.ts';
+import type { DockerOptions } from './options.ts';
+import type { EngineImage } from './wire.ts';
+
+const matches = (name: string, pattern: string): boolean =>
+  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+
+/**
+ * The name of the image: what the project asks for if the operator's list has it (refused if not, never replaced), else
+ * the operator's, else the standard one.
+ */
+export const chooseImage = (
+  asked: string | null,
+  { image, allowedImages }: Pick<DockerOptions, 'image' | 'allowedImages'>,
+): string => {
+  if (asked === null) return image ?? STANDARD_IMAGE;
+  // The operator's own choice needs no list.
+  if (asked === image || allowedImages.some((pattern) => matches(asked, pattern))) return asked;
+  throw new OrreryError('refused_by_policy', `The project asks for the image ${asked}, which is not allowed on this node.`, {
+    rule:
+      allowedImages.length === 0
+        ? 'The operator allows no images of projects.'
+        : `The operator allows: ${allowedImages.join(', ')}.`,
+    fix: `Take execution.image out of the project, or have the operator add it: orrery config set execution.options.docker.allowedImages '["${asked}"]'`,
+  });
+};
+
+const missing = (name: string): OrreryError =>
+  new OrreryError('backend_unavailable', `The container engine has no image ${name}.`, {
+    rule: 'Images are fetched from a registry only when execution.options.docker.pull says so.',
+    fix: name === STANDARD_IMAGE ? `Build it: docker build -t ${name} docker/` : `Fetch it: docker pull ${name}`,
+  });
+
+/** The image of that name, fetched first when the operator's rule says so. Throws `backend_unavailable` with how to get it. */
+export const ensureImage = async (
+  engine: Engine,
+  { name, pull }: { readonly name: string; readonly pull: DockerOptions['pull'] },
+  progress: (line: string) => void,
+): Promise<EngineImage> => {
+  const present = await engine.findImage(name);
+  if (pull === 'always' || (pull === 'missing' && present === null)) {
+    progress(`Fetching the image ${name}`);
+    await engine.pull(name, progress);
+  } else if (present !== null) return checkSystem(name, present);
+  const found = await engine.findImage(name);
+  if (found === null) throw missing(name);
+  return checkSystem(name, found);
+};
+
+const checkSystem = (name: string, image: EngineImage): EngineImage => {
+  if ((image.Os ?? 'linux') === 'linux') return image;
+  throw new OrreryError('backend_unavailable', `The image ${name} is for ${image.Os}.`, { rule: 'Environments run Linux.' });
+};

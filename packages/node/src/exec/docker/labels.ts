@@ -1,0 +1,27 @@
+// How containers of this node are told from everybody else's. A name proves nothing; only all of its labels do.
+
+/** The label keys on everything that is made in an engine. */
+export const LABELS = {
+  installation: 'dev.orrery.installation',
+  environment: 'dev.orrery.environment',
+  task: 'dev.orrery.task',
+  image: 'dev.orrery.image',
+} as const;
+
+/** Whose a container is. */
+export type Owner = { readonly installation: string; readonly environmentId?: string };
+
+/** The engine's filter for what an owner has. */
+export const labelFilter = ({ installation, environmentId }: Owner): { label: string[] } => ({
+  label: [
+    `${LABELS.installation}=${installation}`,
+    environmentId === undefined ? LABELS.environment : `${LABELS.environment}=${environmentId}`,
+  ],
+});
+
+/** Whether labels are exactly this owner's: filters of an engine are not believed. */
+export const isOwned = (labels: Readonly<Record<string, string>> | null | undefined, owner: Owner): boolean =>
+  labels?.[LABELS.installation] === owner.installation &&
+  (owner.environmentId === undefined
+    ? labels[LABELS.environment] !== undefined
+    : labels[LABELS.environment] === owner.environmentId);

@@ -1,0 +1,68 @@
+// An engine with a small image for a file of tests, and a socket before it that can be cut.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importSmallImage, startTestEngine, whyNoEngine } from '@orrery/testkit';
+import type { TestEngine } from '@orrery/testkit';
+import { afterAll, beforeAll, describe } from 'vitest';
+
+/** The image of the tests. Its user is `agent`, 1000:1000. */
+export const SMALL_IMAGE = 'orrery-test/small:1';
+
+/** Describes what needs an engine: one for all of it. Skipped aloud where none can be started. */
+export const describeWithEngine = (name: string, body: (engine: () => TestEngine) => void): void => {
+  const why = whyNoEngine();
+  if (why !== null) process.stderr.write(`skipped: ${name}: ${why}\n`);
+  describe.skipIf(why !== null)(name, () => {
+    let engine: TestEngine | null = null;
+    beforeAll(async () => {
+      engine = await startTestEngine();
+      await importSmallImage(engine, SMALL_IMAGE);
+    });
+    afterAll(async () => {
+      await engine?.close();
+    });
+    body(() => engine!);
+  });
+};
+
+/** A socket that leads to another one, until it is cut. */
+export type CuttableSocket = { readonly path: string; cut(): Promise<void>; mend(): Promise<void>; close(): Promise<void> };
+
+/** Puts a socket of its own before `target`. */
+export const createCuttableSocket = async (target: string): Promise<CuttableSocket> => {
+  const directory = mkdtempSync(join(tmpdir(), 'orrery-cut-'));
+  const path = join(directory, 's.sock');
+  const open = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (here) => {
+    const there = connect({ path: target, allowHalfOpen: true });
+    for (const socket of [here, there]) {
+      open.add(socket);
+      socket.on('error', () => undefined).once('close', () => open.delete(socket));
+    }
+    here.pipe(there).pipe(here);
+  });
+  const mend = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.listen(path, resolve);
+    });
+  const cut = async (): Promise<void> => {
+    const closed = new Promise((resolve) => {
+      server.close(resolve);
+    });
+    for (const socket of open) socket.destroy();
+    await closed;
+  };
+  await mend();
+  return {
+    path,
+    cut,
+    mend,
+    close: async () => {
+      if (server.listening) await cut();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,90 @@
+// A small image out of what this machine has, for tests that may not ask a registry.
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { TestEngine } from './container-engine.ts';
+
+/** Programs of the image, as far as the machine has them: a shell, the usual small tools, Git. */
+const PROGRAMS =
+  'bash cat chmod chown cp cut date dd diff dirname basename du echo env expr false find grep gzip head hostname id kill ln ls ' +
+  'mkdir mkfifo mknod mktemp mount mv nohup od printf ps pwd readlink realpath rm rmdir sed seq setsid sh sha256sum sleep sort stat ' +
+  'stty sync tail tar tee test timeout touch tr true truncate tty uname uniq wc which xargs yes git awk';
+
+/** Only their libraries are taken along: the program itself is mounted by who needs it. */
+const LIBRARIES_FOR = [process.execPath];
+
+const PASSWD = 'root:x:0:0::/root:/bin/sh\nagent:x:1000:1000::/home/agent:/bin/sh\n';
+const GROUP = 'root:x:0:\nagent:x:1000:\n';
+const LINKS = ['bin', 'lib', 'lib64', 'sbin'];
+
+const located = (name: string): string | null => {
+  const { stdout } = spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name], { encoding: 'utf8' });
+  const path = stdout.trim();
+  return path.startsWith('/') ? path : null;
+};
+
+const librariesOf = (program: string): string[] => {
+  const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' });
+  return [...stdout.matchAll(/(?:=> |^\s+)(\/\S+)/gm)].map((match) => match[1]!);
+};
+
+/** Copies a file to the same place below `root`, with links in its folders followed and the file itself taken whole. */
+const take = (root: string, path: string, name = basename(path)): void => {
+  const folder = join(root, realpathSync(dirname(path)));
+  const target = join(folder, name);
+  if (existsSync(target)) return;
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(realpathSync(path), target);
+};
+
+const makeRoot = (root: string): void => {
+  for (const name of LINKS) {
+    mkdirSync(join(root, 'usr', name), { recursive: true });
+    symlinkSync(`usr/${name}`, join(root, name));
+  }
+  for (const name of ['etc', 'proc', 'sys', 'dev', 'root', 'home/agent', 'tmp', 'var/tmp', 'run'])
+    mkdirSync(join(root, name), { recursive: true });
+  for (const name of ['tmp', 'var/tmp']) chmodSync(join(root, name), 0o1777);
+  writeFileSync(join(root, 'etc/passwd'), PASSWD);
+  writeFileSync(join(root, 'etc/group'), GROUP);
+  for (const name of PROGRAMS.split(' ')) {
+    const path = located(name);
+    if (path === null) continue;
+    const folder = join(root, 'usr/bin');
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(realpathSync(path), join(folder, name));
+    for (const library of librariesOf(path)) take(root, library);
+  }
+  for (const program of LIBRARIES_FOR) for (const library of librariesOf(program)) take(root, library);
+};
+
+/** Makes the image `name` in `engine`, about 20 MB; its user is `agent`. */
+export const importSmallImage = async (engine: TestEngine, name: string): Promise<void> => {
+  const root = mkdtempSync(join(tmpdir(), 'orrery-image-'));
+  try {
+    makeRoot(root);
+    const tar = spawn('tar', ['-C', root, '--owner=0', '--group=0', '-cf', '-', '.'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [repo = name, tag = 'latest'] = name.split(':');
+    const changes = ['USER agent', 'ENV PATH=/usr/local/bin:/usr/bin:/bin', 'ENV LEFT_ALONE=yes'].map(
+      (one) => `changes=${encodeURIComponent(one)}`,
+    );
+    const query = [`fromSrc=-`, `repo=${encodeURIComponent(repo)}`, `tag=${tag}`, ...changes].join('&');
+    const { status, text } = await engine.ask('POST', `/images/create?${query}`, tar.stdout);
+    if (status !== 200 || text.includes('"error"')) throw new Error(`The test image was not imported: ${text.slice(0, 500)}`);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+};
