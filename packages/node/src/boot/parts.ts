@@ -8,6 +8,7 @@ import { loadConfig, type Config } from '../config/config.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
 import { makeDirectories, pathsIn, type NodePaths } from '../config/paths.ts';
 import { createSecrets, type Secrets } from '../config/secrets.ts';
+import { createPortAllocator, type PortAllocator } from '../environment/index.ts';
 import { createBackendFactories } from '../exec/registry.ts';
 import { createRemover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
@@ -99,6 +100,7 @@ export type Parts = Ground & {
   readonly usage: Usage;
   readonly tokens: Tokens;
   readonly environmentsDirectory: string;
+  readonly ports: PortAllocator;
 };
 
 export const openParts = async (ground: Ground): Promise<Parts> => {
@@ -129,6 +131,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     usage: createUsage({ store }),
     tokens: createTokens({ store, clock, random, ids, log }),
     environmentsDirectory: join(paths.data, 'environments'),
+    ports: createPortAllocator({ store, random }),
   };
 };
 
@@ -230,6 +233,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     gatewayFailure: broker.lastFailure,
     budgetRefused: broker.budgetRefused,
     settle: settleAttempt({ config: parts.config.current, backends }),
+    allocatePorts: parts.ports.allocate,
     removeEnvironment: environmentRemover(store, remover),
     environmentsDirectory: parts.environmentsDirectory,
     brokerSocket: broker.socketPath,

@@ -35,6 +35,12 @@ export const projectSchema = z.strictObject({
     .max(200)
     .default([])
     .describe('Hosts that hooks and agents may reach'),
+  ports: z
+    .array(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and -'))
+    .max(32)
+    .refine((names) => new Set(names).size === names.length, 'each name once')
+    .default([])
+    .describe('Names of ports that each environment gets for itself, as ORRERY_PORT_<NAME>'),
 });
 
 /** What a project asks for. */

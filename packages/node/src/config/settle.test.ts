@@ -34,6 +34,7 @@ describe('what a task runs with', () => {
       maxRetries: 3,
       retryPrompt: defaultRetryPrompt,
       egress: [],
+      ports: [],
       wallMs: 14_400_000,
       hookMs: 900_000,
       turnMs: 3_600_000,

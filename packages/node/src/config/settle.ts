@@ -14,6 +14,7 @@ export type TaskSettings = {
   readonly maxRetries: number;
   readonly retryPrompt: string;
   readonly egress: readonly string[];
+  readonly ports: readonly string[];
   readonly wallMs: number;
   readonly hookMs: number;
   readonly turnMs: number;
@@ -44,6 +45,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     maxRetries: request.maxRetries ?? project.validation.maxRetries,
     retryPrompt: project.validation.retryPrompt,
     egress: settleEgress({ request, project, node }),
+    ports: project.ports,
     ...settleLimits({ request, project, node }),
   };
 };

@@ -1,3 +1,5 @@
+export { createPortAllocator, type NamedPorts, type PortAllocator } from './ports.ts';
+export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
 export {
   endLostRuns,
   findEnvironment,

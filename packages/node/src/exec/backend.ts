@@ -30,6 +30,8 @@ export type PortGrant = {
   readonly connect: readonly number[];
   readonly bind: readonly number[];
   readonly egress: readonly string[];
+  /** Ports that are this environment's own, by name: its programs find them as `ORRERY_PORT_<NAME>`. Absent: none. */
+  readonly named?: Readonly<Record<string, number>>;
 };
 
 /** Bounds of one program. */

@@ -46,6 +46,14 @@ describe('the variables of a program', () => {
     );
   });
 
+  it('every program finds the ports of its environment by their names', () => {
+    const ports = { connect: [], bind: [20_000, 20_001], egress: [], named: { web: 20_000, 'dev-api': 20_001 } };
+    expect(buildRunEnvironment(sampleEnvironment({ ports }), sampleRun(), machine)).toMatchObject({
+      ORRERY_PORT_WEB: '20000',
+      ORRERY_PORT_DEV_API: '20001',
+    });
+  });
+
   it("a run's own values win", () => {
     expect(buildRunEnvironment(environment, sampleRun({ envPassthrough: ['PATH'], env: { PATH: '/own' } }), machine).PATH).toBe(
       '/own',

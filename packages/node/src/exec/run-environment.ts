@@ -23,6 +23,15 @@ const passed = (name: string, machine: MachineEnvironment): string | undefined =
   });
 };
 
+/** `ORRERY_PORT_WEB` for the port `web`. */
+const portVariables = ({ ports }: EnvironmentSpec): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(ports.named ?? {}).map(([name, port]) => [
+      `ORRERY_PORT_${name.toUpperCase().replaceAll('-', '_')}`,
+      String(port),
+    ]),
+  );
+
 /**
  * What the program gets: its private HOME and TMPDIR, PATH, a language, who it is; then the names passed through (HOME
  * and TMPDIR stay the environment's own), then the run's own values, which win. Throws `refused_by_policy` for a name
@@ -43,6 +52,7 @@ export const buildRunEnvironment = (
     SHELL: '/bin/sh',
     USER: machine.user,
     LOGNAME: machine.user,
+    ...portVariables(environment),
     ...(run.stdio === 'pty' ? { TERM: 'xterm-256color' } : {}),
   };
   const through: Record<string, string> = {};

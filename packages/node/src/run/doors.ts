@@ -1,6 +1,7 @@
 // What a run needs of the slices and rings below, as narrow as it uses them. boot.ts gives the real ones.
 
 import type { TaskIntent, UsageTotals } from '@orrery/protocol';
+import type { NamedPorts } from '../environment/index.ts';
 import type { Backend } from '../exec/backend.ts';
 import type { GatewayFailure, Harness, InstalledProgram } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
@@ -100,6 +101,8 @@ export type AttemptSettings = {
   /** Holds `{{validation_output}}`. */
   readonly retryPrompt: string;
   readonly egress: readonly string[];
+  /** Names of ports that the environment gets. */
+  readonly ports: readonly string[];
   readonly required: readonly KeeperGuarantee[];
   readonly wallMs: number;
   readonly hookMs: number;
@@ -130,6 +133,8 @@ export type RunParts = {
   budgetRefused(taskId: string): boolean;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
   settle(asked: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings;
+  /** Ports of an environment that is about to be recorded, by name. */
+  allocatePorts(environmentId: string, names: readonly string[]): Promise<NamedPorts>;
   /** Removes an environment's directory (made and recorded by the node). */
   removeEnvironment(id: string): Promise<void>;
   readonly environmentsDirectory: string;

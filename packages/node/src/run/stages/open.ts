@@ -3,7 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StageName } from '@orrery/protocol';
 import type { Environment, EnvironmentSpec, Limits } from '../../exec/backend.ts';
-import { findEnvironment, insertEnvironment, updateEnvironment } from '../../environment/index.ts';
+import {
+  findEnvironment,
+  insertEnvironment,
+  recordedEnvironment,
+  updateEnvironment,
+  type NamedPorts,
+  type RecordedEnvironment,
+} from '../../environment/index.ts';
 import { makeOwned, own } from '../../files/own.ts';
 import type { OwnedDirectory } from '../../files/remove.ts';
 import { updateAttempt } from '../../task/index.ts';
@@ -57,11 +64,6 @@ export const environmentId = (context: AttemptContext): string => context.attemp
 export const environmentDirectory = (context: AttemptContext): string =>
   join(context.parts.environmentsDirectory, environmentId(context));
 
-/** What the environment table keeps: what it was opened with, and its directory as the node made it. */
-export type RecordedEnvironment = { readonly spec: EnvironmentSpec; readonly directory: OwnedDirectory };
-
-export const recordedEnvironment = (text: string): RecordedEnvironment => JSON.parse(text) as RecordedEnvironment;
-
 /** The directory of an attempt's environment; one that an earlier start of the node made but did not record is taken over. */
 const ownDirectory = async (path: string): Promise<OwnedDirectory> => (existsSync(path) ? own(path) : makeOwned(path));
 
@@ -69,7 +71,8 @@ const privateFile = (context: AttemptContext, file: string): string => join(envi
 
 const openNew = async (context: AttemptContext, prepared: Prepared, id: string): Promise<OpenAttempt> => {
   const { parts } = context;
-  const spec = environmentSpec(context, prepared, id);
+  const named = await parts.allocatePorts(id, prepared.settings.ports);
+  const spec = environmentSpec(context, prepared, { id, named });
   const directory = await ownDirectory(environmentDirectory(context));
   const recorded = context.journal.transaction(async (tx) => {
     if ((await findEnvironment(tx.db, id)) !== null) return;
@@ -110,7 +113,11 @@ const reopen = async (context: AttemptContext, prepared: Prepared, spec: Environ
   return { ...context, prepared, environment, egressToken, runTokenFile };
 };
 
-const environmentSpec = (context: AttemptContext, prepared: Prepared, id: string): EnvironmentSpec => {
+const environmentSpec = (
+  context: AttemptContext,
+  prepared: Prepared,
+  { id, named }: { readonly id: string; readonly named: NamedPorts },
+): EnvironmentSpec => {
   const directory = environmentDirectory(context);
   const workdirAccess = context.intent.readOnly ? 'rox' : 'rwx';
   return {
@@ -127,7 +134,7 @@ const environmentSpec = (context: AttemptContext, prepared: Prepared, id: string
     ],
     // Every program is granted the checkout for writing; what is read-only inside grants is so on top of that.
     readOnly: context.intent.readOnly ? [prepared.place.path] : prepared.place.readOnly,
-    ports: { connect: [], bind: [], egress: prepared.settings.egress },
+    ports: { connect: [], bind: Object.values(named), egress: prepared.settings.egress, named },
     limits: limitsOf(prepared.settings, prepared.settings.wallMs),
     required: prepared.settings.required,
     brokerSocket: context.parts.brokerSocket,

@@ -1,11 +1,11 @@
 import { OrreryError, type StageName, type TaskResult, type TaskState } from '@orrery/protocol';
 import type { Environment } from '../../exec/backend.ts';
-import { endLostRuns, findEnvironment, updateEnvironment } from '../../environment/index.ts';
+import { endLostRuns, findEnvironment, recordedEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
 import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
-import { environmentId, recordedEnvironment } from './open.ts';
+import { environmentId } from './open.ts';
 
 const name: StageName = 'settle';
 
