@@ -1,5 +1,6 @@
 // A view through stdin and stdout: what `docker exec`, `kubectl exec` and `ssh` run.
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,11 +9,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "commands.h"
 #include "frame.h"
 #include "text.h"
 
-enum { BUFFER = 64 << 10 };
+enum { BUFFER = 64 << 10, REACH_MS = 30000 };
 static const uint32_t FIRST_TAG = 0xffffffff;
 
 static int connect_keeper(const char *dir) {
@@ -41,14 +43,41 @@ static bool copy(int from, int to) {
 	return n > 0 && write_all(to, buffer, (size_t)n);
 }
 
-int command_attach(const char *dir, int stream, uint64_t from) {
-	int fd = connect_keeper(dir);
-	if (fd < 0) return 1;
-	if (stream >= 0 && !send_attach(fd, stream, from)) return 1;
+static void end_sending(int fd) { shutdown(fd, SHUT_WR); }
+
+static int pump(int fd, bool half_close) {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
 	for (;;) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR) return 1;
 		if (fds[0].revents && !copy(fd, STDOUT_FILENO)) return 0;
-		if (fds[1].fd >= 0 && fds[1].revents && !copy(STDIN_FILENO, fd)) return 0; // the view is closed; the run goes on
+		if (fds[1].fd < 0 || !fds[1].revents || copy(STDIN_FILENO, fd)) continue;
+		if (!half_close) return 0; // the view is closed; the run goes on
+		end_sending(fd);
+		fds[1].fd = -1;
 	}
+}
+
+int command_attach(const char *dir, int stream, uint64_t from) {
+	int fd = connect_keeper(dir);
+	if (fd < 0) return 1;
+	if (stream >= 0 && !send_attach(fd, stream, from)) return 1;
+	return pump(fd, false);
+}
+
+int command_reach(int count, char **words) {
+	uint64_t port = 0;
+	uint8_t body[2];
+	struct answer answer;
+	if (count != 2 || !parse_number(words[1], 10, 65535, &port) || port == 0) return usage("reach needs a directory and a port");
+	int dir_fd = open(words[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir_fd < 0 ? -1 : ask_connect(dir_fd);
+	if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED)) return fail(FAIL_NOT_RUNNING, "not-running", words[0]);
+	if (fd < 0) return fail_errno(words[0]);
+	body[0] = (uint8_t)port;
+	body[1] = (uint8_t)(port >> 8);
+	if (!ask(fd, REQUEST_REACH, body, sizeof body, now_ms() + REACH_MS, &answer)) return fail(FAIL_SYSTEM, "EIO", words[0]);
+	if (answer.ok) return pump(fd, true);
+	if (strcmp(answer.code, "not-running") == 0) return fail(FAIL_NOT_RUNNING, answer.code, words[0]);
+	if (strcmp(answer.code, "no-listener") == 0) return fail(FAIL_NO_LISTENER, answer.code, words[1]);
+	return strcmp(answer.code, "busy") == 0 ? fail(FAIL_BUSY, answer.code, words[0]) : fail(FAIL_SYSTEM, answer.code, words[0]);
 }

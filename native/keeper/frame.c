@@ -70,6 +70,10 @@ bool request_parse(struct request *r, uint8_t type, const uint8_t *payload, uint
 		r->columns = (uint16_t)get(payload, 2);
 		r->rows = (uint16_t)get(payload + 2, 2);
 		return r->columns > 0 && r->rows > 0;
+	case REQUEST_REACH:
+		if (size != 2) return false;
+		r->port = (uint16_t)get(payload, 2);
+		return r->port > 0;
 	case REQUEST_SIGNAL: return parse_signal(r, payload, size);
 	case REQUEST_GO:
 	case REQUEST_CLOSE_INPUT:

@@ -27,7 +27,7 @@ struct front_link {
 	int program, node; // node -1: held, waits for an absent node
 	uint64_t held_until, retry_at;
 	struct flow out, back; // program → node, node → program
-	bool closed;
+	bool closed, joined; // joined: not the program's way to its node, and not ended with the program
 };
 
 int front_listen(uint16_t port, bool shared) {
@@ -98,6 +98,25 @@ static void try_link(struct keeper *k, struct front_link *link, uint64_t now) {
 		if (!open_flows(link)) close_link(k, link, true);
 	} else if (now >= link->held_until) close_link(k, link, true);
 	else link->retry_at = now + RETRY_MS < link->held_until ? now + RETRY_MS : link->held_until;
+}
+
+bool front_has_room(const struct keeper *k) { return k->front.count < MAX_LINKS; }
+
+bool front_join(struct keeper *k, int program, int node, const uint8_t *first, size_t first_size) {
+	struct front_link *link = k->front.count < MAX_LINKS && first_size <= BUFFER ? calloc(1, sizeof *link) : NULL;
+	if (!link) return false;
+	*link = (struct front_link){.next = k->front.links, .program = program, .node = node, .joined = true};
+	if (!open_flows(link)) {
+		free(link->out.bytes);
+		free(link->back.bytes);
+		free(link);
+		return false;
+	}
+	if (first_size) memcpy(link->out.bytes, first, first_size);
+	link->out.end = first_size;
+	k->front.links = link;
+	k->front.count++;
+	return true;
 }
 
 static void on_accept(struct keeper *k, void *context, short events) {
@@ -202,5 +221,6 @@ void front_sweep(struct keeper *k) {
 void front_close(struct keeper *k) {
 	if (k->front.listener >= 0) close(k->front.listener);
 	k->front.listener = -1;
-	for (struct front_link *link = k->front.links; link; link = link->next) close_link(k, link, true);
+	for (struct front_link *link = k->front.links; link; link = link->next)
+		if (!link->joined) close_link(k, link, true); // what a joined one still holds are a program's last words
 }

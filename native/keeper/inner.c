@@ -89,6 +89,17 @@ static bool reap(struct watch *watch) {
 	}
 }
 
+// Connects where the program's listeners are. The keeper, outside, waits for it.
+static bool reach(const struct watch *watch, const struct message *order) {
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)order->value), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct message answer = {.kind = MESSAGE_REACHED, .ticket = order->ticket};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), passed[MAX_PASSED] = {fd, -1};
+	if (fd < 0 || (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)) answer.value = errno;
+	bool told = message_send(watch->control, &answer, answer.value ? NULL : passed);
+	if (fd >= 0) close(fd);
+	return told;
+}
+
 // One order of the keeper; false when this process is to end with everything.
 static bool obey(struct watch *watch) {
 	struct message order;
@@ -99,6 +110,7 @@ static bool obey(struct watch *watch) {
 		if (!watch->program_ended) kill(watch->program, order.value);
 		return true;
 	}
+	if (order.kind == MESSAGE_REACH) return reach(watch, &order);
 	if (!watch->program_ended) {
 		kill(watch->program, SIGKILL);
 		siginfo_t ignored;

@@ -89,6 +89,8 @@ struct keeper {
 
 	int listener;
 	struct viewer *viewers;
+	struct reach *reaches;
+	uint64_t last_ticket;
 	struct front front;
 	struct poll_set poll;
 	uint8_t *chunk; // READ_CHUNK + room for a frame's head
@@ -120,6 +122,19 @@ void viewer_tell_changes(struct keeper *k); // answers GO, WAIT, KILL as far as 
 void viewer_last_word(struct keeper *k, const char *code, const char *message);
 void answer_ok(struct viewer_tag to, const struct text *json);
 void answer_error(struct viewer_tag to, const char *code, const char *message);
+
+// For reach.c: a viewer that has asked for nothing else can become a pipe; until then it is served nothing more.
+bool viewer_is_free(const struct viewer *v);
+void viewer_pause(struct viewer *v, bool pause);
+// Says OK and joins the connection to `fd`; false when it is not taken, with what is wrong told to the viewer.
+bool viewer_join(struct viewer *v, uint32_t tag, int fd);
+
+// reach.c: a viewer's connection becomes a pipe to a port of the run's own loopback
+void reach_begin(struct keeper *k, struct viewer_tag from, uint16_t port);
+void reach_answer(struct keeper *k, const struct message *message, int fd); // takes `fd`; -1: none
+void reach_poll(struct keeper *k);
+void reach_forget_viewer(struct keeper *k, const struct viewer *viewer);
+void reach_settle(struct keeper *k); // the run is over
 
 // record.c
 bool record_identity(struct identity *identity);

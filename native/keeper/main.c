@@ -150,8 +150,17 @@ static int command_run(const char *dir, bool detach) {
 	return run_loop(k);
 }
 
-static int usage(const char *what) {
-	fprintf(stderr, "orrery-keeper: %s\nusage: orrery-keeper run --dir DIR [--detach] | attach DIR [--from N] [--stream stdout|stderr] | probe | starter | version\n", what);
+int usage(const char *what) { return fail(EXIT_USAGE, "usage", what); }
+
+static int unknown_command(void) {
+	usage("unknown command; there are:");
+	fprintf(stderr,
+		"  run --dir DIR [--detach] | attach DIR [--from N] [--stream stdout|stderr] | reach DIR PORT\n"
+		"  look DIR | spool DIR stdout|stderr [--from N] | settle DIR | sweep ROOT\n"
+		"  put PATH --mode OCTAL [--make-parents OCTAL] [--size N] [--sync] | take PATH [--limit N] [--follow]\n"
+		"  list DIR [--skip PATH]... | pack DIR [--from-stdin] | remove DIR [--from-stdin]\n"
+		"  unpack DIR [--make] [--delete-stdin-first] [--keep-special] [--owner UID:GID]\n"
+		"  relay --listen SOCKET [--mode OCTAL] [--silence-ms N] | probe | starter | version\n");
 	return EXIT_USAGE;
 }
 
@@ -186,6 +195,11 @@ static int parse_attach(int count, char **words) {
 	return command_attach(words[0], stream, from);
 }
 
+static const struct { const char *name; int (*run)(int count, char **words); } commands[] = {
+	{"look", command_look}, {"spool", command_spool}, {"settle", command_settle}, {"sweep", command_sweep}, {"put", command_put}, {"take", command_take},
+	{"list", command_list}, {"pack", command_pack}, {"unpack", command_unpack}, {"remove", command_remove}, {"relay", command_relay}, {"reach", command_reach},
+};
+
 int main(int argc, char **argv) {
 	if (argc >= 2 && strcmp(argv[1], "run") == 0) return parse_run(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "attach") == 0) return parse_attach(argc - 2, argv + 2);
@@ -195,6 +209,8 @@ int main(int argc, char **argv) {
 		close_inherited();
 		return command_starter();
 	}
+	for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof *commands; i++)
+		if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
 	if (argc == 2 && strcmp(argv[1], "version") == 0) return printf("orrery-keeper %s wire %d\n", KEEPER_VERSION, WIRE_VERSION) < 0;
-	return usage("unknown command");
+	return unknown_command();
 }

@@ -119,6 +119,7 @@ static void finalize(struct keeper *k) {
 	if (!k->exit.ended_at_ms) k->exit.ended_at_ms = wall_now_ms();
 	spool_drain(k);
 	input_settle(k);
+	reach_settle(k);
 	front_close(k);
 	cgroups_remove(&k->cgroups);
 	if (k->terminal >= 0) close(k->terminal);
@@ -172,14 +173,28 @@ static void on_inner_lost(struct keeper *k) {
 	finalize(k);
 }
 
+// A message of the inner process and, with REACHED, the socket that it passes (else -1).
+static ssize_t receive(int control, struct message *message, int *passed) {
+	struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
+	union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } room = {0};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room.room, .msg_controllen = sizeof room.room};
+	*passed = -1;
+	ssize_t n = recvmsg(control, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&header) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) memcpy(passed, CMSG_DATA(c), sizeof *passed);
+	return n;
+}
+
 static void on_control(struct keeper *k, void *context, short events) {
 	struct message message;
+	int passed;
 	(void)context;
 	(void)events;
 	if (k->control < 0) return;
-	ssize_t n = recv(k->control, &message, sizeof message, MSG_DONTWAIT);
+	ssize_t n = receive(k->control, &message, &passed);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
 	if (n != (ssize_t)sizeof message) on_inner_lost(k);
+	else if (message.kind == MESSAGE_REACHED) reach_answer(k, &message, passed);
 	else if (message.kind == MESSAGE_EXIT) on_program_end(k, &message);
 	else if (message.kind == MESSAGE_GONE) {
 		if (message.user_ms + message.system_ms > k->exit.user_ms + k->exit.system_ms) k->exit.user_ms = message.user_ms, k->exit.system_ms = message.system_ms;
@@ -249,6 +264,7 @@ static void wait_and_serve(struct keeper *k, int *signals) {
 	poll_add(k, k->control, POLLIN, on_control, NULL);
 	input_poll(k);
 	front_poll(k);
+	reach_poll(k);
 	viewer_poll(k);
 	uint64_t now = now_ms(), wait = p->wake_at > now ? p->wake_at - now : 0;
 	int ready = poll(p->fds, (nfds_t)p->count, wait > 60000 ? 60000 : (int)wait);

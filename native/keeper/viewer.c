@@ -24,7 +24,7 @@ struct viewer {
 	struct viewer *next;
 	struct keeper *keeper;
 	int fd;
-	bool closed;
+	bool closed, paused;
 	uint8_t *in;
 	size_t in_size, in_room;
 	uint8_t *out;
@@ -41,6 +41,7 @@ static void drop(struct viewer *v) {
 	v->closed = true;
 	close(v->fd);
 	input_forget_viewer(v->keeper, v);
+	reach_forget_viewer(v->keeper, v);
 }
 
 static uint8_t *out_room(struct viewer *v, size_t size) {
@@ -186,6 +187,7 @@ static void serve(struct viewer *v, const struct request *r) {
 		break;
 	case REQUEST_RELEASE: release(v, r); break;
 	case REQUEST_FINISH: finish(v, r); break;
+	case REQUEST_REACH: reach_begin(k, (struct viewer_tag){v, r->tag}, r->port); break;
 	}
 	text_free(&json);
 }
@@ -193,7 +195,7 @@ static void serve(struct viewer *v, const struct request *r) {
 // Serves whole frames; drops the connection at the first that is none.
 static void serve_frames(struct viewer *v) {
 	size_t at = 0;
-	while (!v->closed && v->in_size - at >= FRAME_HEADER && out_size(v) < OUT_STOP) {
+	while (!v->closed && !v->paused && v->in_size - at >= FRAME_HEADER && out_size(v) < OUT_STOP) {
 		int64_t size = frame_payload_size(v->in + at);
 		struct request request;
 		if (size < 0) drop(v);
@@ -289,11 +291,26 @@ static void feed_and_flush(struct viewer *v) {
 	}
 }
 
+bool viewer_is_free(const struct viewer *v) { return v->pending_count == 0 && !v->attached[0].active && !v->attached[1].active; }
+
+void viewer_pause(struct viewer *v, bool pause) { v->paused = pause; }
+
+bool viewer_join(struct viewer *v, uint32_t tag, int fd) {
+	ok(v, tag);
+	flush(v);
+	// What came before the answer belongs to no request and to no pipe.
+	bool joined = !v->closed && v->in_size == 0 && front_join(v->keeper, fd, v->fd, v->out + v->out_start, out_size(v));
+	if (!joined) drop(v);
+	v->closed = true;
+	return joined;
+}
+
 static void on_viewer(struct keeper *k, void *context, short events) {
 	struct viewer *v = context;
 	(void)k;
 	if (v->closed) return;
-	if (events & (POLLIN | POLLHUP | POLLERR)) read_some(v);
+	if (v->paused && (events & (POLLHUP | POLLERR))) drop(v);
+	if (!v->paused && !v->closed && events & (POLLIN | POLLHUP | POLLERR)) read_some(v);
 	if (!v->closed && v->in_size >= FRAME_HEADER) serve_frames(v);
 	feed_and_flush(v);
 }
@@ -340,7 +357,7 @@ void viewer_poll(struct keeper *k) {
 		feed_and_flush(v);
 		if (v->closed) continue;
 		short events = out_size(v) > 0 ? POLLOUT : 0;
-		if (out_size(v) < OUT_STOP) events |= POLLIN;
+		if (out_size(v) < OUT_STOP && !v->paused) events |= POLLIN;
 		poll_add(k, v->fd, events, on_viewer, v);
 	}
 }

@@ -12,7 +12,7 @@ const ended = (reason, more = {}) => ({ code: null, signal: 'SIGKILL', limit: nu
 
 async function stubbornRun(word, options) {
   const run = await running('sh', ['-c', stubborn(word)], options)
-  await until('the tree stands', () => [6, 7, 8, 9].every((n) => alive(`${n}${word}`).length > 0))
+  await until('the tree stands', () => [6, 7, 8, 9].every((n) => alive(`sleep\0${n}${word}`).length > 0))
   return run
 }
 

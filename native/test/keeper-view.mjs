@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writ
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-export const TYPES = { go: 1, attach: 2, detach: 3, input: 4, closeInput: 5, inputState: 6, resize: 7, signal: 8, terminate: 9, kill: 10, wait: 11, status: 12, release: 13, finish: 14 }
+export const TYPES = { go: 1, attach: 2, detach: 3, input: 4, closeInput: 5, inputState: 6, resize: 7, signal: 8, terminate: 9, kill: 10, wait: 11, status: 12, release: 13, finish: 14, reach: 15 }
 const STREAMS = { stdout: 1, stderr: 2 }
 
 const escape = (value) => [...Buffer.from(value)].map((b) => (b < 0x20 || b > 0x7e || b === 0x25 ? '%' + b.toString(16).padStart(2, '0') : String.fromCharCode(b))).join('')
@@ -127,6 +127,7 @@ export async function view(dir) {
     body.writeUInt16LE(rows, 2)
     return v.request('resize', body)
   }
+  v.reach = (port) => v.request('reach', Buffer.from([port & 255, port >> 8]))
   v.ended = (stream) => new Promise((resolve) => {
     const s = v.streams[STREAMS[stream]]
     if (s.end !== null) resolve(s)
