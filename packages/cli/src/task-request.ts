@@ -83,7 +83,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
 };
 
 /** The named project, or the one of the repository around the current folder, added when the node does not know it. */
-const projectFor = async (context: CommandContext, connection: Connection): Promise<Project | null> => {
+export const projectFor = async (context: CommandContext, connection: Connection): Promise<Project | null> => {
   const { input, world } = context;
   const named = input.text('project');
   if (named !== null) return projectOf(connection, named, world.cwd);

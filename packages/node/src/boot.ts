@@ -2,19 +2,22 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { openNamedEnvironments } from './boot/environments.ts';
 import { createApi, createStreams, serveApi, type ApiServer } from './api/index.ts';
 import { nodeHandlers } from './boot/handlers.ts';
 import { egressHandlers } from './broker/index.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
-import { clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
+import { checkRoom, clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
 import { isScripted } from './boot/scripted.ts';
 import { installationId, removeDescriptor, writeDescriptor } from './config/descriptor.ts';
 import { toInstant } from './kernel/clock.ts';
 import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
 import { projectHandlers } from './project/index.ts';
+import { environmentHandlers, type Environments } from './environment/index.ts';
 import { queueHandlers, setPaused } from './queue/index.ts';
+import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
 import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
 import { tokenHandlers } from './token/index.ts';
@@ -33,7 +36,13 @@ export type RunningNode = {
   readonly ended: Promise<void>;
 };
 
-type Door = { readonly state: NodeState; readonly tasks: Tasks; readonly loop: RunLoop; readonly stop: (now: boolean) => void };
+type Door = {
+  readonly state: NodeState;
+  readonly tasks: Tasks;
+  readonly environments: Environments;
+  readonly loop: RunLoop;
+  readonly stop: (now: boolean) => void;
+};
 
 const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const { store, log, tokens, projects, results, config, options, git, paths } = parts;
@@ -42,6 +51,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
     ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
+    ...environmentHandlers(given.environments),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers({ store, git, dataDirectory: paths.data }),
     ...tokenHandlers(tokens),
@@ -111,27 +121,28 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
     needRestart: [],
   };
   const stopping = new AbortController();
-  const loop: RunLoop = createRunLoop(runParts(parts, state, stopping.signal));
+  const running = runParts(parts, state, stopping.signal);
+  const loop: RunLoop = createRunLoop(running);
+  const named = createNamedConductor(running);
+  const environments = openNamedEnvironments(parts, { checkRoom: () => checkRoom(parts, state), conductor: () => named });
   const tasks = openTasks(parts, state, () => loop);
   if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model)))
     await parts.scripted.start();
   await parts.tokens.ensureOwnerToken(paths.ownerToken);
   const recovered = await loop.recover();
-  const ending: Ending = createEnding(parts, { state, loop, stopping });
-  const api = await openDoor(parts, { state, tasks, loop, stop: (now) => void ending.stop(now) });
+  await named.recover();
+  const ending: Ending = createEnding(parts, { state, loop, named, stopping });
+  const api = await openDoor(parts, { state, tasks, environments, loop, stop: (now) => void ending.stop(now) });
   ending.closeLater(api.close);
   state.url = api.url;
   state.phase = 'serving';
-  await announce(parts, state);
-  await store.append([
-    { taskId: null, turn: null, body: { kind: 'node.started', version } },
-    { taskId: null, turn: null, body: { kind: 'node.recovered', ...recovered } },
-  ]);
+  await announce(parts, state, recovered);
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
   ending.closeLater(cleanHourly(parts));
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();
+  named.watch();
   return { url: api.url, installationId: state.installationId, stop: ending.stop, ended: ending.ended };
 };
 
@@ -140,7 +151,8 @@ const descriptorFiles = ({ paths, options }: Parts): readonly string[] => [
   ...new Set([paths.descriptor, options.paths.descriptor]),
 ];
 
-const announce = async (parts: Parts, state: NodeState): Promise<void> => {
+/** Tells clients where the node is, and everybody what it found when it started. */
+const announce = async (parts: Parts, state: NodeState, recovered: Awaited<ReturnType<RunLoop['recover']>>): Promise<void> => {
   const { paths } = parts;
   const descriptor = {
     installationId: state.installationId,
@@ -155,6 +167,10 @@ const announce = async (parts: Parts, state: NodeState): Promise<void> => {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeDescriptor(file, descriptor);
   }
+  await parts.store.append([
+    { taskId: null, turn: null, body: { kind: 'node.started', version } },
+    { taskId: null, turn: null, body: { kind: 'node.recovered', ...recovered } },
+  ]);
 };
 
 /** A change holds for what begins after it; what needs a restart is remembered and shown by `orrery doctor`. */
@@ -188,15 +204,21 @@ type Ending = Pick<RunningNode, 'stop' | 'ended'> & { closeLater(close: () => vo
 /** How a node ends: first what takes work in, then what holds it, the store and the lock last. */
 const createEnding = (
   parts: Parts,
-  given: { readonly state: NodeState; readonly loop: RunLoop; readonly stopping: AbortController },
+  given: {
+    readonly state: NodeState;
+    readonly loop: RunLoop;
+    readonly named: NamedConductor;
+    readonly stopping: AbortController;
+  },
 ): Ending => {
-  const { state, loop, stopping } = given;
+  const { state, loop, named, stopping } = given;
   const doors: (() => void | Promise<void>)[] = [];
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     stopping.abort();
     await loop.detach();
+    await named.detach();
     for (const door of doors.toReversed()) await door();
     await parts.broker.close();
     await parts.scripted.close();

@@ -100,6 +100,9 @@ const settings: AttemptSettings = {
   memoryBytes: null,
   processes: null,
   outputBytes: 1_000_000,
+  diskBytes: null,
+  image: null,
+  setup: [],
 };
 
 const project = { id: 'prj_1', name: 'demo', path: '/demo' };
@@ -133,6 +136,7 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
       salvageRef: null,
       notes: [],
     })),
+  checkoutOf: async () => null,
   release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
   recover: (live) =>
     whileAlive(life, async () => {
@@ -204,6 +208,7 @@ export const runParts = async ({
     ...still,
     allocatePorts: () => whileAlive(life, async () => ({})),
     removeEnvironment: () => whileAlive(life, async () => undefined),
+    removeOwned: () => whileAlive(life, async () => undefined),
     environmentsDirectory: join(directory, 'environments'),
     brokerSocket: join(directory, 'broker.sock'),
     generation,

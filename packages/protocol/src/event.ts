@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { environmentOperation, environmentState } from './environment.ts';
 import { instant } from './scalars.ts';
 import { stageName, taskState, verdict } from './task.ts';
 import { usageTotals } from './usage.ts';
@@ -105,6 +106,14 @@ export const nodeBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('project.added'), projectId: z.string() }),
   z.object({ kind: z.literal('project.changed'), projectId: z.string() }),
   z.object({ kind: z.literal('project.removed'), projectId: z.string() }),
+  z.object({
+    kind: z.literal('environment.changed'),
+    environmentId: z.string(),
+    state: environmentState,
+    operation: environmentOperation.nullable(),
+    reason: z.string().nullable(),
+  }),
+  z.object({ kind: z.literal('environment.removed'), environmentId: z.string() }),
   z.object({ kind: z.literal('queue.paused') }),
   z.object({ kind: z.literal('queue.resumed') }),
   z.object({ kind: z.literal('salvage.saved'), projectId: z.string(), ref: z.string(), taskId: z.string().nullable() }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { egressOperations } from './egress.ts';
+import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
 import { backendView, capabilities, configExplained, doctorReport, harnessInstalled, harnessView, nodeFacts } from './node.ts';
 import { project, projectAdd, projectSet } from './project.ts';
@@ -111,6 +112,8 @@ export const operations = {
     query: z.object({ salvage: z.stringbool().default(false) }),
     answer: done,
   }),
+
+  ...environmentOperations,
 
   taskList: operation({
     method: 'get',

@@ -56,6 +56,19 @@ export {
   type TaskBody,
 } from './event.ts';
 export { type EgressView } from './egress.ts';
+export {
+  environmentCreate,
+  environmentOperation,
+  environmentSetup,
+  environmentState,
+  environmentView,
+  type EnvironmentCreate,
+  type EnvironmentOperation,
+  type EnvironmentPruned,
+  type EnvironmentSetup,
+  type EnvironmentState,
+  type EnvironmentView,
+} from './environment.ts';
 export { project, projectAdd, projectSet, type Project } from './project.ts';
 export {
   backendView,

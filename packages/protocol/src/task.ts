@@ -37,6 +37,7 @@ export const taskLimits = z.strictObject({
   memoryBytes: z.int().min(1_048_576).optional(),
   processes: z.int().min(1).optional(),
   outputBytes: z.int().min(1024).optional(),
+  diskBytes: z.int().min(1_048_576).optional(),
 });
 export type TaskLimits = z.output<typeof taskLimits>;
 

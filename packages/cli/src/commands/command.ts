@@ -11,6 +11,7 @@ import type { OrreryError } from '@orrery/protocol/errors';
 export type Completes =
   | 'task'
   | 'project'
+  | 'environment'
   | 'salvage'
   | 'token'
   | 'harness'

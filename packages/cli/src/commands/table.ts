@@ -3,6 +3,7 @@ import { backendCommands } from './backend/rows.ts';
 import type { CommandSpec } from './command.ts';
 import { configCommands } from './config/rows.ts';
 import { egressCommands } from './egress/rows.ts';
+import { envCommands } from './env/rows.ts';
 import { harnessCommands } from './harness/rows.ts';
 import { nodeCommands } from './node/rows.ts';
 import { projectCommands } from './project/rows.ts';
@@ -21,6 +22,7 @@ export const table: readonly CommandSpec[] = [
   ...nodeCommands,
   ...taskCommands,
   ...projectCommands,
+  ...envCommands,
   ...queueCommands,
   ...harnessCommands,
   ...backendCommands,

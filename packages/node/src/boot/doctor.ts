@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DoctorReport } from '@orrery/protocol';
-import { openEnvironments } from '../environment/index.ts';
+import { listNamed, openEnvironments } from '../environment/index.ts';
 import type { HarnessPrograms } from '../harness/install.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -149,10 +149,17 @@ const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} M
 /** Directories that match nothing the node knows. They are shown, never removed by guess. */
 const leftoverLines = async ({ store, environmentsDirectory }: DoctorParts): Promise<Line[]> => {
   const names = await environmentNames(environmentsDirectory);
-  const known = new Set((await store.read.selectFrom('environment').select('id').execute()).map(({ id }) => id));
+  const ofTasks = await store.read.selectFrom('environment').select('id').execute();
+  const named = await listNamed(store.read);
+  const known = new Set([...ofTasks, ...named].map(({ id }) => id));
   const unknown = names.filter((name) => !known.has(name));
   const open = await openEnvironments(store.read);
-  const lines = [ok('environments', `${open.length} open.`)];
+  const lines = [
+    ok(
+      'environments',
+      `${open.length} of tasks open, ${named.length} of their own, ${named.filter((row) => row.open === 1).length} of those open.`,
+    ),
+  ];
   if (unknown.length > 0)
     lines.push({
       area: 'environments',

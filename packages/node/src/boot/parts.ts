@@ -177,10 +177,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       if (isScripted(settings.model)) await parts.scripted.start();
       return { harness: harness.id, backend: settings.backend, model: settings.model };
     },
-    checkRoom: () => {
-      checkTaking(state);
-      checkDisk(parts.paths.data);
-    },
+    checkRoom: () => checkRoom(parts, state),
     wake: () => loop().wake(),
     cancelRunning: (taskId) => loop().cancel(taskId),
   });
@@ -191,6 +188,12 @@ const notInstalled = (id: string): OrreryError =>
     rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
     fix: `orrery harness install ${id}`,
   });
+
+/** Throws when no new work is taken, or there is no room for it. */
+export const checkRoom = (parts: Parts, state: NodeState): void => {
+  checkTaking(state);
+  checkDisk(parts.paths.data);
+};
 
 const checkTaking = ({ phase }: NodeState): void => {
   if (phase !== 'draining') return;
@@ -235,6 +238,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     settle: settleAttempt({ config: parts.config.current, backends }),
     allocatePorts: parts.ports.allocate,
     removeEnvironment: environmentRemover(store, remover),
+    removeOwned: async (directory) => void (await remover.remove(directory)),
     environmentsDirectory: parts.environmentsDirectory,
     brokerSocket: broker.socketPath,
     asRoot: process.getuid?.() === 0,

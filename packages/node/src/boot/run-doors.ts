@@ -70,7 +70,12 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
     });
     return { headSha, resultRef, filesChanged: files.length, insertions, deletions, commits, salvageRef: null, notes };
   },
-  release: async (checkoutId) => void (await workspace.release(checkoutId, { salvage: true, reason: 'the attempt ended' })),
+  release: async (checkoutId, reason = 'the attempt ended') =>
+    void (await workspace.release(checkoutId, { salvage: true, reason })),
+  checkoutOf: async (taskId) => {
+    const checkout = await workspace.checkoutOf(taskId);
+    return checkout === null ? null : placeOf(checkout);
+  },
   recover: async (live) => void (await workspace.recover(live)),
 });
 

@@ -32,6 +32,12 @@ const limits = z.strictObject({
     .min(1_024)
     .default(1024 * 1024 * 1024)
     .describe('Output of a run that is kept'),
+  diskBytes: z
+    .int()
+    .min(1_048_576)
+    .nullable()
+    .default(null)
+    .describe('Disk of checkout and home together; null: no limit. Measured at intervals'),
 });
 
 const provider = z.strictObject({
@@ -89,6 +95,11 @@ export const nodeSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe('Backends that may be used at all; null: every one by request, the default one by project files'),
+      allowedImages: z
+        .array(z.string().min(1).max(500))
+        .max(1_000)
+        .default([])
+        .describe('Images that project files may ask for: whole names, or a beginning and a star'),
     })
     .prefault({}),
   queue: z
@@ -112,6 +123,15 @@ export const nodeSchema = z.strictObject({
   retention: z
     .strictObject({
       asideDays: z.int().min(1).max(36_500).default(ASIDE_DAYS).describe('Days that ignored files moved aside are kept'),
+      environmentDays: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .nullable()
+        .default(null)
+        .describe(
+          'Days after which orrery env prune takes a stopped environment without unsaved work; null: only when it is told',
+        ),
     })
     .prefault({}),
   prices: z

@@ -17,6 +17,24 @@ export const projectSchema = z.strictObject({
   effort: z.string().min(1).max(50).optional().describe('How much the model thinks, as the program names it'),
   backend: z.string().min(1).max(100).optional().describe('Where tasks run'),
   base: z.string().min(1).max(500).optional().describe('Branch, tag or commit that tasks begin at'),
+  image: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 'the name of an image, with its registry, tag or digest')
+    .optional()
+    .describe('Image of backends that have images; one that the operator allows (execution.allowedImages)'),
+  setup: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(10_000)
+        .refine((line) => !/[\0\r\n]/.test(line), 'one line'),
+    )
+    .max(200)
+    .default([])
+    .describe('Lines of shell that set up an environment people open, after init.sh; each is shown before it runs'),
   limits: taskLimits.optional().describe('Only smaller than the operator’s'),
   validation: z
     .strictObject({

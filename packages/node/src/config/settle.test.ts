@@ -42,7 +42,20 @@ describe('what a task runs with', () => {
       memoryBytes: null,
       processes: null,
       outputBytes: 1_073_741_824,
+      diskBytes: null,
+      image: null,
+      setup: [],
     });
+  });
+
+  it('has the image of the project only when the operator allows it: a whole name, or the beginning before a star', () => {
+    const project = 'image: ghcr.io/us/agent:2\n';
+    const allowing = (...allowedImages: string[]) => ({ project, node: { execution: { allowedImages } } });
+    expect(settle(allowing('ghcr.io/us/agent:2')).image).toBe('ghcr.io/us/agent:2');
+    expect(settle(allowing('other', 'ghcr.io/us/*')).image).toBe('ghcr.io/us/agent:2');
+    for (const refused of [allowing(), allowing('ghcr.io/us/agent'), allowing('ghcr.io/them/*')])
+      expect(refusal(refused)).toMatchObject({ code: 'widening_refused', details: { key: 'image' } });
+    expect(refusal(allowing('a', 'b'))).toMatchObject({ message: expect.stringContaining('ghcr.io/us/agent:2') as unknown });
   });
 
   it('is the request over the project over the node', () => {

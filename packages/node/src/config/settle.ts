@@ -22,6 +22,9 @@ export type TaskSettings = {
   readonly memoryBytes: number | null;
   readonly processes: number | null;
   readonly outputBytes: number;
+  readonly diskBytes: number | null;
+  readonly image: string | null;
+  readonly setup: readonly string[];
 };
 
 type Request = Pick<TaskIntent, 'harness' | 'model' | 'effort' | 'backend' | 'base' | 'maxRetries' | 'egress' | 'limits'>;
@@ -45,6 +48,8 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     maxRetries: request.maxRetries ?? project.validation.maxRetries,
     retryPrompt: project.validation.retryPrompt,
     egress: settleEgress({ request, project, node }),
+    image: settleImage({ request, project, node }),
+    setup: project.setup,
     ports: project.ports,
     ...settleLimits({ request, project, node }),
   };
@@ -67,6 +72,24 @@ const settleBackend = ({ request, project, node }: Asked): string => {
     details: { backend: chosen, allowed: allowedBackends },
   });
 };
+
+/** The project's image, else none: the backend's own. The operator names the images that projects may choose. */
+const settleImage = ({ project, node }: Asked): string | null => {
+  const { allowedImages } = node.execution;
+  if (project.image === undefined) return null;
+  if (allowedImages.some((pattern) => imageFits(pattern, project.image ?? ''))) return project.image;
+  throw widening('image', `The project file asks for the image "${project.image}".`, {
+    rule:
+      allowedImages.length === 0
+        ? 'The operator allows no images (execution.allowedImages).'
+        : `The operator allows ${allowedImages.join(', ')} (execution.allowedImages).`,
+    fix: `Add "${project.image}" to execution.allowedImages in the configuration of the node: orrery config path`,
+  });
+};
+
+/** A pattern is the whole name, or its beginning and a star: `ghcr.io/us/*`. */
+const imageFits = (pattern: string, image: string): boolean =>
+  pattern.endsWith('*') ? image.startsWith(pattern.slice(0, -1)) : image === pattern;
 
 const settleEgress = ({ request, project, node }: Asked): readonly string[] => {
   const check = (rules: readonly string[], who: string): void => {
@@ -109,6 +132,7 @@ const settleLimits = ({ request, project, node }: Asked): Limits => {
     memoryBytes: one('memoryBytes'),
     processes: one('processes'),
     outputBytes: one('outputBytes'),
+    diskBytes: one('diskBytes'),
   };
 };
 

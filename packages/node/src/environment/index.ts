@@ -1,5 +1,11 @@
-export { createPortAllocator, type NamedPorts, type PortAllocator } from './ports.ts';
+export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
+export { portsOf, setupOf, setupPending, type NamedPorts, type NamedRow, type SetupRecord } from './model.ts';
+export { changeNamed, listNamed, measureNamed, namedById } from './named-store.ts';
+export { environmentHandlers } from './routes.ts';
+export type { EnvironmentConductor } from './doors.ts';
+export { createEnvironments, type Environments } from './service.ts';
+export { setupLogFile } from './setup-log.ts';
 export {
   endLostRuns,
   findEnvironment,

@@ -11,7 +11,8 @@ import { startInlineWriter } from '../store/sqlite/inline-writer.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { insertEnvironment, updateEnvironment } from './index.ts';
-import { createPortAllocator, type NamedPorts } from './ports.ts';
+import type { NamedPorts } from './model.ts';
+import { createPortAllocator } from './ports.ts';
 
 describe('ports of environments', () => {
   let directory = '';

@@ -2,15 +2,14 @@ import { createServer } from 'node:net';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
+import { portsOf, type NamedPorts } from './model.ts';
+import { listNamed, namedById } from './named-store.ts';
 import { recordedEnvironment } from './record.ts';
 import { findEnvironment, openEnvironments } from './store.ts';
 
 // Below what kernels hand out by themselves (Linux from 32768), above what servers usually have.
 const FIRST_PORT = 20_000;
 const LAST_PORT = 29_999;
-
-/** Ports by the name that the project gave them. */
-export type NamedPorts = Readonly<Record<string, number>>;
 
 export type PortAllocator = {
   /**
@@ -34,13 +33,20 @@ export const createPortAllocator = ({ store, random, isFree = isFreePort }: Port
   let last: Promise<unknown> = Promise.resolve();
 
   const takenPorts = async (environmentId: string): Promise<Set<number>> => {
-    for (const id of promised.keys()) if ((await findEnvironment(store.read, id)) !== null) promised.delete(id);
+    for (const id of promised.keys()) {
+      const named = await namedById(store.read, id);
+      // A named environment has its row before its ports.
+      if ((await findEnvironment(store.read, id)) !== null || (named !== null && named.ports !== '{}')) promised.delete(id);
+    }
     const rows = await openEnvironments(store.read);
     const recorded = rows
       .filter(({ id }) => id !== environmentId)
       .flatMap(({ spec }) => Object.values(recordedEnvironment(spec).spec.ports.named ?? {}));
+    const kept = (await listNamed(store.read))
+      .filter(({ id }) => id !== environmentId)
+      .flatMap((row) => Object.values(portsOf(row)));
     const others = [...promised].flatMap(([id, ports]) => (id === environmentId ? [] : Object.values(ports)));
-    return new Set([...recorded, ...others]);
+    return new Set([...recorded, ...kept, ...others]);
   };
 
   const choose = async (environmentId: string, names: readonly string[]): Promise<NamedPorts> => {

@@ -133,6 +133,18 @@ export const STALE_LOCK_MS = 60 * 60_000;
 /** Entries deleted before other work gets a turn. */
 export const REMOVE_BATCH = 200;
 
+// --- environments of their own ---
+/** Environments a node keeps: each is a checkout and a home on the disk. */
+export const NAMED_ENVIRONMENTS = 1_000;
+/** Log of an environment's set-ups: what people look through; beyond it is said that the rest is not kept. */
+export const SETUP_LOG_BYTES = 16 * 1024 * 1024;
+/** One stretch of that log in an answer. */
+export const SETUP_LOG_PAGE_BYTES = 256 * 1024;
+/** A lock file that is read for the content key; a larger one counts by its size and time. */
+export const LOCK_FILE_BYTES = 64 * 1024 * 1024;
+/** How often the disk use of open environments is measured. */
+export const DISK_MEASURE_MS = 5 * 60_000;
+
 // --- the node ---
 /** How often what is kept for a time only is looked through. */
 export const RETENTION_MS = 3_600_000;

@@ -3,6 +3,7 @@
 import type { TaskIntent, UsageTotals } from '@orrery/protocol';
 import type { NamedPorts } from '../environment/index.ts';
 import type { Backend } from '../exec/backend.ts';
+import type { OwnedDirectory } from '../files/remove.ts';
 import type { GatewayFailure, Harness, InstalledProgram } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -70,7 +71,9 @@ export type WorkspaceDoor = {
     readonly message: string;
   }): Promise<Collected>;
   /** Gives the directory back; what is not saved yet is salvaged first. Repeatable. */
-  release(checkoutId: string): Promise<void>;
+  release(checkoutId: string, reason?: string): Promise<void>;
+  /** The directory that a task (or an environment of its own, by its id) has now, or null. */
+  checkoutOf(taskId: string): Promise<WorkPlace | null>;
   /** Settles directories that no live task names. */
   recover(liveTaskIds: readonly string[]): Promise<void>;
 };
@@ -111,6 +114,12 @@ export type AttemptSettings = {
   readonly memoryBytes: number | null;
   readonly processes: number | null;
   readonly outputBytes: number;
+  /** Checkout and home together; null: no limit. */
+  readonly diskBytes: number | null;
+  /** Image that the project asks for, of those the operator allows; null: the backend's own. */
+  readonly image: string | null;
+  /** Lines that set up an environment people open. */
+  readonly setup: readonly string[];
 };
 
 export type RunParts = {
@@ -137,6 +146,8 @@ export type RunParts = {
   allocatePorts(environmentId: string, names: readonly string[]): Promise<NamedPorts>;
   /** Removes an environment's directory (made and recorded by the node). */
   removeEnvironment(id: string): Promise<void>;
+  /** Removes a directory that the node made and recorded. */
+  removeOwned(directory: OwnedDirectory): Promise<void>;
   readonly environmentsDirectory: string;
   readonly brokerSocket: string;
   readonly asRoot: boolean;

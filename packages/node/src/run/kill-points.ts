@@ -25,7 +25,26 @@ export const killPoints = [
   'released',
 ] as const;
 
-export type KillPoint = (typeof killPoints)[number];
+/** The same for what is done to an environment of its own. */
+export const environmentKillPoints = [
+  'environment-checkout-made',
+  'environment-files-copied',
+  'environment-place-made',
+  'environment-made',
+  'environment-place-opened',
+  'environment-started',
+  'environment-setup-begun',
+  'environment-script-going',
+  'environment-script-ended',
+  'environment-setup-ended',
+  'environment-place-closed',
+  'environment-stopped',
+  'environment-work-saved',
+  'environment-place-removed',
+  'environment-emptied',
+] as const;
+
+export type KillPoint = (typeof killPoints)[number] | (typeof environmentKillPoints)[number];
 
 /** Called at each point; outside crash tests it does nothing. */
 export type AtKillPoint = (point: KillPoint, where: string) => void;

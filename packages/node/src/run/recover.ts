@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { openEnvironments } from '../environment/index.ts';
+import { listNamed, openEnvironments } from '../environment/index.ts';
 import type { Claim } from '../queue/index.ts';
 import type { RunParts } from './doors.ts';
 
@@ -8,16 +8,20 @@ import type { RunParts } from './doors.ts';
  * their tokens and directories, and checkouts. Work in them is saved before anything goes. Repeatable.
  */
 export const reclaimLeftovers = async (parts: RunParts, live: readonly Claim[]): Promise<void> => {
+  const named = await listNamed(parts.store.read);
+  const namedIds = named.map(({ id }) => id);
   const liveTasks = live.map(({ taskId }) => taskId);
   const open = await openEnvironments(parts.store.read);
   const liveEnvironments = open.filter(({ task_id }) => liveTasks.includes(task_id)).map(({ id }) => id);
   for (const backend of parts.backends()) {
-    const ended = await backend.reclaim(liveEnvironments);
+    // One that is being opened is opened anew: nothing of it was used yet.
+    const openNamed = named.filter((row) => row.open === 1).map(({ id }) => id);
+    const ended = await backend.reclaim([...liveEnvironments, ...openNamed]);
     if (ended.length > 0) parts.log.warn('recover.environments.ended', { backend: backend.name, count: ended.length });
   }
-  await parts.workspace.recover(liveTasks);
+  await parts.workspace.recover([...liveTasks, ...namedIds]);
   for (const name of await readdir(parts.environmentsDirectory).catch(() => [])) {
-    if (liveEnvironments.includes(name)) continue;
+    if (liveEnvironments.includes(name) || namedIds.includes(name)) continue;
     await parts.tokens.end(name);
     await parts.removeEnvironment(name);
   }

@@ -12,6 +12,7 @@ export type Tables = {
   queue_state: QueueStateTable;
   project: ProjectTable;
   environment: EnvironmentTable;
+  named_environment: NamedEnvironmentTable;
   run: RunTable;
   checkout: CheckoutTable;
   salvage: SalvageTable;
@@ -47,6 +48,8 @@ export type TaskTable = {
   model: string | null;
   backend: string;
   continues: string | null;
+  /** The environment of its own that the task works in; null: one made for each attempt. */
+  environment_id: string | null;
   cancel_requested: number;
   result: string | null;
   applied_at: number | null;
@@ -115,6 +118,45 @@ export type EnvironmentTable = {
   state: string;
   opened_at: number;
   closed_at: number | null;
+};
+/** An environment that belongs to a project and not to one task. */
+export type NamedEnvironmentTable = {
+  id: string;
+  request_id: string;
+  intent: string;
+  name: string;
+  project_id: string;
+  backend: string;
+  image: string | null;
+  state: string;
+  /** What is being done to it; null: nothing. */
+  operation: string | null;
+  reason: string | null;
+  setup: string;
+  /** Content key of the set-up that passed here: it is not run again while the key stays. */
+  setup_key: string | null;
+  base: string | null;
+  base_sha: string | null;
+  branch: string;
+  /** What creating it found out (checkout, settings, hooks); null before. */
+  prepared: string | null;
+  /** The EnvironmentSpec it is opened with, and its directory as the node made it. */
+  spec: string | null;
+  ports: string;
+  /** 1 while its backend holds it open. */
+  open: number;
+  /** `running` or `stopped`: what a person wants of it when it is made. */
+  wanted: string;
+  task_id: string | null;
+  forked_from: string | null;
+  /** For a deletion that is under way: whether unsaved work is saved (1) or refused. */
+  salvage: number;
+  disk_bytes: number | null;
+  disk_at: number | null;
+  created_at: number;
+  changed_at: number;
+  used_at: number;
+  deleted_at: number | null;
 };
 /** One program run: the journal that makes a restarted node find it again. `id` names the keeper's directory. */
 export type RunTable = {

@@ -165,6 +165,7 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
       model: admitted.model,
       backend: admitted.backend,
       continues: null,
+      environment_id: null,
       cancel_requested: 0,
       result: null,
       applied_at: null,

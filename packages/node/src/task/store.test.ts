@@ -42,6 +42,7 @@ const insert = (id: string, state: TaskState): Promise<void> =>
       model: null,
       backend: 'sandbox',
       continues: null,
+      environment_id: null,
       cancel_requested: 0,
       result: null,
       applied_at: null,

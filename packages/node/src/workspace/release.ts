@@ -56,6 +56,15 @@ export const salvageCheckout = (context: WorkspaceContext, id: string, reason: s
     return saveUnsaved(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, reason);
   });
 
+/** What of a checkout no ref names yet, in words; it stays as it is. */
+export const unsavedIn = (context: WorkspaceContext, id: string): Promise<string[]> =>
+  context.mutex.run(`checkout:${id}`, async () => {
+    const row = await claimedRow(context, id);
+    const view = viewOf(context, row.project_id, row.path);
+    const gathered = await gather(context, view, { baseSha: row.base_sha });
+    return (await unsaved(context, view, { gathered, taskId: row.task_id })).reasons;
+  });
+
 /** Stores the result of an attempt; the checkout stays as it is. */
 export const collectCheckout = (
   context: WorkspaceContext,

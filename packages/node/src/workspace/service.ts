@@ -20,7 +20,7 @@ import {
   type WorkspaceContext,
 } from './model.ts';
 import { recoverDirectories, type Recovered } from './recover.ts';
-import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout } from './release.ts';
+import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout, unsavedIn } from './release.ts';
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
 import { listDirectories, updateDirectory, userPaths } from './store.ts';
@@ -37,6 +37,8 @@ export type Workspace = {
   collect(id: string, options: { readonly attempt: number; readonly message?: string }): Promise<Collected>;
   /** Saves what no ref names yet as `refs/orrery/salvage/<task>/<n>`; empty when there is nothing. */
   salvage(id: string, reason: string): Promise<readonly Saved[]>;
+  /** What of a checkout no ref of the mirror names, in words; empty: nothing. It is only looked at. */
+  unsaved(id: string): Promise<readonly string[]>;
   /** Gives a checkout back; unsaved work is saved first (`salvage`) or refused with `unsaved_work`. */
   release(id: string, options: { readonly salvage: boolean; readonly reason: string }): Promise<readonly Saved[]>;
   /** Makes one ready slot for the next task, unless there are enough. */
@@ -92,6 +94,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     },
     collect: (id, options) => collectCheckout(context, id, options),
     salvage: (id, reason) => salvageCheckout(context, id, reason),
+    unsaved: (id) => unsavedIn(context, id),
     release: (id, options) => releaseCheckout(context, id, options),
     warm: (projectId, baseSha) => warmSlot(context, { projectId, baseSha }),
     recover: (live) => recoverDirectories(context, new Set(live)),

@@ -10,7 +10,7 @@ import { endingOfRun, endingOfTurn } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
 import { taskEnvironment } from './hook.ts';
-import { limitsOf } from './open.ts';
+import { limitsOf } from '../attempt-settings.ts';
 
 const name: StageName = 'drive';
 

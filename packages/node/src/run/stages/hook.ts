@@ -6,7 +6,8 @@ import type { HookName } from '../doors.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { scriptConsumer, type ScriptOutcome } from '../script-consumer.ts';
-import { hookPath, limitsOf } from './open.ts';
+import { limitsOf } from '../attempt-settings.ts';
+import { hookPath } from './open.ts';
 
 /** Environment variables of every hook and of the agent; documented in docs/guides/hooks.md. */
 export const taskEnvironment = (open: OpenAttempt, round: number): Record<string, string> => ({

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StageName } from '@orrery/protocol';
-import type { Environment, EnvironmentSpec, Limits } from '../../exec/backend.ts';
+import type { Environment, EnvironmentSpec } from '../../exec/backend.ts';
 import {
   findEnvironment,
   insertEnvironment,
@@ -23,7 +23,8 @@ import {
   type OpenAttempt,
   type Prepared,
 } from '../attempt-context.ts';
-import type { AttemptSettings, HookName } from '../doors.ts';
+import { limitsOf } from '../attempt-settings.ts';
+import type { HookName } from '../doors.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 
 const name: StageName = 'open';
@@ -139,18 +140,9 @@ const environmentSpec = (
     required: prepared.settings.required,
     brokerSocket: context.parts.brokerSocket,
     project: context.task.project_id,
-    image: null,
+    image: prepared.settings.image,
   };
 };
-
-/** The bounds of one program of an attempt. */
-export const limitsOf = (settings: AttemptSettings, wallMs: number): Limits => ({
-  wallMs,
-  outputBytes: settings.outputBytes,
-  ...(settings.cpuSeconds === null ? {} : { cpuSeconds: settings.cpuSeconds }),
-  ...(settings.memoryBytes === null ? {} : { memoryBytes: settings.memoryBytes }),
-  ...(settings.processes === null ? {} : { processes: settings.processes }),
-});
 
 const makeDirectories = async (context: AttemptContext, spec: EnvironmentSpec): Promise<void> => {
   await mkdir(context.parts.environmentsDirectory, { recursive: true, mode: 0o700 });

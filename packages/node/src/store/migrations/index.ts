@@ -1,7 +1,8 @@
 import { initial } from './001-initial.ts';
+import { namedEnvironments } from './002-named-environments.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
 
 /** Every step in order. */
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, namedEnvironments];

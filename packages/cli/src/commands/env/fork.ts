@@ -1,0 +1,16 @@
+import type { Command } from '../command.ts';
+import { followEnvironment } from './follow.ts';
+
+/** `orrery env fork`. */
+export const envFork: Command = async (context) => {
+  const connection = await context.connect();
+  const id = context.input.argument('environment') ?? '';
+  const name = context.input.text('name') ?? undefined;
+  const begun = await context.change({
+    intent: { id, name },
+    send: (requestId) =>
+      connection.client.call('environmentFork', { params: { id }, body: { name, requestId }, idempotencyKey: requestId }),
+    resources: (environment) => [environment.id],
+  });
+  return followEnvironment(context, connection, begun);
+};

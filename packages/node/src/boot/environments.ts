@@ -1,0 +1,42 @@
+import { createEnvironments, type EnvironmentConductor, type Environments } from '../environment/index.ts';
+import { settleTask } from '../config/settle.ts';
+import { parseProjectFile } from '../config/project-schema.ts';
+import { clock, ids, type Parts } from './parts.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The use cases of named environments, on the slices that are really there. */
+export const openNamedEnvironments = (
+  parts: Parts,
+  given: { readonly checkRoom: () => void; readonly conductor: () => EnvironmentConductor },
+): Environments => {
+  const { store, projects, workspace, config, backends, environmentsDirectory } = parts;
+  return createEnvironments({
+    store,
+    clock,
+    ids,
+    resolveProject: projects.resolve,
+    projectsById: projects.byIds,
+    admit: async ({ projectId, backend: asked, base }) => {
+      const sha = await projects.resolveBase(projectId, base);
+      const { settings } = await projects.readHooks(projectId, sha);
+      const request = asked === null ? {} : { backend: asked };
+      const settled = settleTask({ request, project: parseProjectFile(settings), node: config.current() });
+      const backend = backends.get(settled.backend);
+      await backend.preflight(backend.defaultRequired);
+      return backend.name;
+    },
+    checkRoom: given.checkRoom,
+    unsaved: async (id) => {
+      const checkout = await workspace.checkoutOf(id);
+      return checkout === null ? [] : workspace.unsaved(checkout.id);
+    },
+    diskLimitBytes: () => config.current().limits.diskBytes,
+    keptForMs: () => {
+      const days = config.current().retention.environmentDays;
+      return days === null ? null : days * DAY_MS;
+    },
+    environmentsDirectory,
+    conductor: given.conductor,
+  });
+};

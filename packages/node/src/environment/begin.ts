@@ -1,0 +1,147 @@
+import { OrreryError, type EnvironmentCreate } from '@orrery/protocol';
+import { NAMED_ENVIRONMENTS } from '../kernel/limits.ts';
+import type { Tx } from '../store/store.ts';
+import type { EnvironmentParts, ProjectRef } from './doors.ts';
+import { environmentNotFound, setupPending, whyBusy, whyNotReady, type NamedRow } from './model.ts';
+import { findNamed, insertNamed, listNamed, namedById, namedByRequest } from './named-store.ts';
+
+/** Records a new environment; the same request answers the same one. */
+export const createRow = async (parts: EnvironmentParts, asked: EnvironmentCreate): Promise<NamedRow> => {
+  const requestId = asked.requestId ?? parts.ids('request');
+  const known = await namedByRequest(parts.store.read, requestId);
+  if (known !== null) return sameIntent(known, asked);
+  const project = await parts.resolveProject(asked.project);
+  const backend = await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base: asked.base ?? null });
+  parts.checkRoom();
+  return insertRow(parts, {
+    requestId,
+    asked,
+    name: asked.name ?? null,
+    project,
+    backend,
+    operation: 'create',
+    base: asked.base ?? null,
+    from: null,
+    start: asked.start,
+  });
+};
+
+/** Records one that is to be a copy of another. */
+export const forkRow = async (
+  parts: EnvironmentParts,
+  source: NamedRow,
+  asked: { readonly name?: string; readonly requestId?: string },
+): Promise<NamedRow> => {
+  const requestId = asked.requestId ?? parts.ids('request');
+  const known = await namedByRequest(parts.store.read, requestId);
+  if (known !== null) return known;
+  const busy = whyBusy(source);
+  if (busy !== null) throw busy;
+  if (source.prepared === null) throw whyNotReady(source) ?? environmentNotFound(source.id);
+  if (source.open === 1 && (await (await parts.conductor().open(source)).stats()).processes > 0)
+    throw new OrreryError('busy', `Programs run in the environment ${source.name}.`, {
+      rule: 'Files that are being written cannot be copied as they were at one moment.',
+      fix: `orrery env stop ${source.name}`,
+    });
+  parts.checkRoom();
+  const project =
+    (await parts.projectsById([source.project_id])).get(source.project_id) ?? (await parts.resolveProject(source.project_id));
+  const { backend, base } = source;
+  return insertRow(parts, {
+    requestId,
+    asked,
+    name: asked.name ?? null,
+    project,
+    backend,
+    operation: 'fork',
+    base,
+    from: source,
+    start: true,
+  });
+};
+
+const insertRow = (
+  parts: EnvironmentParts,
+  given: {
+    readonly requestId: string;
+    readonly asked: unknown;
+    readonly name: string | null;
+    readonly project: ProjectRef;
+    readonly backend: string;
+    readonly operation: 'create' | 'fork';
+    readonly base: string | null;
+    readonly from: NamedRow | null;
+    readonly start: boolean;
+  },
+): Promise<NamedRow> => {
+  const id = parts.ids('environment');
+  return parts.store.transaction(async (tx) => {
+    const nowMs = parts.clock.nowMs();
+    const all = await listNamed(tx.db);
+    if (all.length >= NAMED_ENVIRONMENTS) throw tooMany();
+    if (given.name !== null) await checkNameFree(tx, given.name, id);
+    await insertNamed(tx, {
+      id,
+      request_id: given.requestId,
+      intent: JSON.stringify(given.asked),
+      name: given.name ?? freeName(given.from?.name ?? given.project.name, new Set(all.map(({ name }) => name))),
+      project_id: given.project.id,
+      backend: given.backend,
+      image: null,
+      state: 'creating',
+      operation: given.operation,
+      reason: null,
+      setup: JSON.stringify(setupPending),
+      setup_key: null,
+      base: given.base,
+      base_sha: null,
+      branch: `orrery/${id}`,
+      prepared: null,
+      spec: null,
+      ports: '{}',
+      open: 0,
+      wanted: given.start ? 'running' : 'stopped',
+      task_id: null,
+      forked_from: given.from?.id ?? null,
+      salvage: 1,
+      disk_bytes: null,
+      disk_at: null,
+      created_at: nowMs,
+      changed_at: nowMs,
+      used_at: nowMs,
+      deleted_at: null,
+    });
+    const row = await namedById(tx.db, id);
+    if (row === null) throw environmentNotFound(id);
+    return row;
+  });
+};
+
+const sameIntent = (row: NamedRow, asked: EnvironmentCreate): NamedRow => {
+  if (row.intent === JSON.stringify(asked)) return row;
+  throw new OrreryError('request_conflict', `Request ${row.request_id} was used for another environment.`, {
+    rule: 'One request id stands for one intent; the same id with the same intent answers the same environment.',
+    fix: 'Leave the request id out, or choose a new one.',
+  });
+};
+
+/** Throws `conflict` when another has that name. */
+export const checkNameFree = async (tx: Tx, name: string, id: string): Promise<void> => {
+  const other = await findNamed(tx.db, name);
+  if (other === null || other.id === id) return;
+  throw new OrreryError('conflict', `There is an environment ${name} already.`, {
+    rule: 'Each environment has a name of its own.',
+    fix: 'Choose another: --name NAME',
+  });
+};
+
+const freeName = (stem: string, taken: ReadonlySet<string>): string => {
+  const bare = stem.replace(/-\d+$/, '');
+  for (let number = 1; ; number++) if (!taken.has(`${bare}-${number}`)) return `${bare}-${number}`;
+};
+
+const tooMany = (): OrreryError =>
+  new OrreryError('limit_reached', `There are ${NAMED_ENVIRONMENTS} environments.`, {
+    rule: `A node keeps at most ${NAMED_ENVIRONMENTS}.`,
+    fix: 'orrery env prune --dry-run',
+  });

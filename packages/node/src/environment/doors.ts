@@ -1,0 +1,40 @@
+// What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
+
+import type { Environment } from '../exec/backend.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Store } from '../store/store.ts';
+import type { NamedRow } from './model.ts';
+
+/** What a project is to an environment. */
+export type ProjectRef = { readonly id: string; readonly name: string };
+
+/** Conducts what is recorded as an environment's operation. */
+export type EnvironmentConductor = {
+  /** Begins what the row says, unless it is under way already. What it fails of stands in the row afterwards. */
+  begin(id: string): void;
+  /** Resolves when nothing is done to it. */
+  settled(id: string): Promise<void>;
+  /** The open place of an environment. */
+  open(row: NamedRow): Promise<Environment>;
+};
+
+/** What the slice needs of its neighbours. */
+export type EnvironmentParts = {
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: Ids;
+  resolveProject(reference: string): Promise<ProjectRef>;
+  projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
+  /** Checks backend and base against what the operator allows and the machine can; answers the backend's name. */
+  admit(asked: { readonly projectId: string; readonly backend: string | null; readonly base: string | null }): Promise<string>;
+  /** Throws when there is no room for new work. */
+  checkRoom(): void;
+  /** What of its checkout nothing else has; empty: nothing. */
+  unsaved(id: string): Promise<readonly string[]>;
+  diskLimitBytes(): number | null;
+  /** How long a stopped environment is kept by retention; null: for ever. */
+  keptForMs(): number | null;
+  readonly environmentsDirectory: string;
+  conductor(): EnvironmentConductor;
+};

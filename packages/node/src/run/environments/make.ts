@@ -1,0 +1,104 @@
+import { OrreryError } from '@orrery/protocol';
+import {
+  namedById,
+  portsOf,
+  setupOf,
+  setupPending,
+  type NamedPorts,
+  type NamedRow,
+  type RecordedEnvironment,
+  type SetupRecord,
+} from '../../environment/index.ts';
+import { copyTree } from '../../files/copy-tree.ts';
+import type { HookName, RunParts } from '../doors.ts';
+import { makePlace, namedSpec, placePaths, preparedOf, writeScripts, type NamedPrepared } from './place.ts';
+import { scriptsOf } from './setup.ts';
+import { record, type Step } from './step.ts';
+
+/** `create` and `fork`: a checkout, directories and scripts; nothing runs yet. */
+export const make = async ({ parts }: Step, row: NamedRow): Promise<void> => {
+  const source = row.forked_from === null || row.operation !== 'fork' ? null : await sourceOf(parts, row);
+  const { prepared, init } = source === null ? await prepareNew(parts, row) : await prepareFork(parts, row, source);
+  parts.atKillPoint('environment-checkout-made', row.operation ?? '');
+  const directory = await makePlace(parts, row.id);
+  if (source !== null) {
+    await copyTree(source.prepared.place.path, prepared.place.path);
+    await copyTree(placePaths(parts, source.row.id).home, placePaths(parts, row.id).home);
+    parts.atKillPoint('environment-files-copied', 'fork');
+  }
+  await writeScripts(parts, row.id, { init, lines: prepared.settings.setup });
+  parts.atKillPoint('environment-place-made', row.operation ?? '');
+  const ports = await portsFor(parts, row, prepared.settings.ports);
+  const hasSetup = scriptsOf(parts, row.id, prepared).length > 0;
+  const setup: SetupRecord = source !== null ? setupOf(source.row) : hasSetup ? setupPending : { ...setupPending, state: 'none' };
+  await record(parts, row.id, {
+    prepared: JSON.stringify(prepared),
+    spec: JSON.stringify({ spec: namedSpec(parts, row, { prepared, ports }), directory } satisfies RecordedEnvironment),
+    base_sha: prepared.baseSha,
+    ports: JSON.stringify(ports),
+    backend: prepared.settings.backend,
+    image: prepared.settings.image,
+    setup: JSON.stringify(setup),
+    setup_key: source?.row.setup_key ?? null,
+    operation: row.wanted === 'running' ? 'start' : null,
+    state: row.wanted === 'running' ? 'creating' : 'stopped',
+  });
+  parts.atKillPoint('environment-made', row.operation ?? '');
+};
+
+/** A name keeps its port as long as the environment is there. */
+const portsFor = async (parts: RunParts, row: NamedRow, names: readonly string[]): Promise<NamedPorts> => {
+  const before = portsOf(row);
+  const fresh = await parts.allocatePorts(
+    row.id,
+    names.filter((name) => before[name] === undefined),
+  );
+  return Object.fromEntries(names.map((name) => [name, before[name] ?? fresh[name] ?? 0]));
+};
+
+type Made = { readonly prepared: NamedPrepared; readonly init: Uint8Array | null };
+
+const prepareNew = async (parts: RunParts, row: NamedRow): Promise<Made> => {
+  await parts.projects.refresh(row.project_id);
+  const at = async (name: string | null) => {
+    const base = await parts.projects.resolveBase(row.project_id, name);
+    const { hooks, projectFile } = await parts.projects.readHooks(row.project_id, base.sha);
+    return { base, hooks, settings: parts.settle({ intent: intentFor(row), projectFile }) };
+  };
+  const first = await at(row.base);
+  const found = row.base === null && first.settings.base !== null ? await at(first.settings.base) : first;
+  await parts.backend(found.settings.backend).preflight(found.settings.required);
+  const place = await claim(parts, row, found.base.sha);
+  const { base, hooks, settings } = found;
+  const prepared = { baseSha: base.sha, baseName: base.name, place, hooks: [...hooks.keys()] as HookName[], settings };
+  return { prepared, init: hooks.get('init') ?? null };
+};
+
+const claim = (parts: RunParts, row: NamedRow, baseSha: string) =>
+  parts.workspace.claim({ projectId: row.project_id, taskId: row.id, attempt: 1, baseSha, branch: row.branch });
+
+/** An environment asks like a task that says nothing but where it runs. */
+const intentFor = (row: NamedRow) => ({
+  prompt: row.name,
+  project: row.project_id,
+  backend: row.backend,
+  readOnly: false,
+  priority: 0,
+});
+
+type Source = { readonly row: NamedRow; readonly prepared: NamedPrepared };
+
+const sourceOf = async (parts: RunParts, row: NamedRow): Promise<Source> => {
+  const source = await namedById(parts.store.read, row.forked_from ?? '');
+  const prepared = source === null || source.deleted_at !== null ? null : preparedOf(source);
+  if (source !== null && prepared !== null) return { row: source, prepared };
+  throw new OrreryError('not_found', 'The environment that was to be copied is gone.', {
+    rule: 'A fork copies what is there when it is made.',
+    fix: `orrery env delete ${row.name}`,
+  });
+};
+
+const prepareFork = async (parts: RunParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
+  const { hooks } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
+  return { prepared: { ...prepared, place: await claim(parts, row, prepared.baseSha) }, init: hooks.get('init') ?? null };
+};

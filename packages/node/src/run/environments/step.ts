@@ -1,0 +1,19 @@
+import { changeNamed } from '../../environment/index.ts';
+import type { Environment } from '../../exec/backend.ts';
+import type { RunParts } from '../doors.ts';
+
+/** What a step works with. */
+export type Step = {
+  readonly parts: RunParts;
+  /** Open places, by id of their environment. */
+  readonly places: Map<string, Environment>;
+  /** Aborted when another operation takes the place of this one, or the node stops. */
+  readonly stopped: AbortSignal;
+};
+
+/** What of an environment's row is another afterwards. */
+export type Change = Omit<Parameters<typeof changeNamed>[2], 'nowMs'>;
+
+/** Records what a step reached. */
+export const record = (parts: RunParts, id: string, change: Change): Promise<void> =>
+  parts.store.transaction((tx) => changeNamed(tx, id, { ...change, nowMs: parts.clock.nowMs() }));

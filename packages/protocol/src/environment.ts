@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { instant, requestId, safeName } from './scalars.ts';
+
+/** States of an environment of its own. `ready`: its programs may run and its set-up passed or was overridden. */
+export const environmentState = z.enum(['creating', 'setting-up', 'ready', 'stopped', 'failed', 'deleting']);
+export type EnvironmentState = z.output<typeof environmentState>;
+
+/** What is being done to an environment; null: nothing. It goes on after a restart of the node, but for `setup`. */
+export const environmentOperation = z.enum(['create', 'fork', 'start', 'setup', 'stop', 'recreate', 'delete']);
+export type EnvironmentOperation = z.output<typeof environmentOperation>;
+
+/** How the set-up (`init.sh`, then the `setup` lines of the project) stands. */
+export const environmentSetup = z.object({
+  state: z.enum(['none', 'pending', 'running', 'passed', 'failed', 'overridden']),
+  /** Why it failed, or why it was not run again. */
+  reason: z.string().nullable(),
+  startedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+});
+export type EnvironmentSetup = z.output<typeof environmentSetup>;
+
+/** An environment that belongs to a project and not to one task. */
+export const environmentView = z.object({
+  id: z.string(),
+  seq: z.int(),
+  name: z.string(),
+  project: z.object({ id: z.string(), name: z.string() }),
+  backend: z.string(),
+  image: z.string().nullable(),
+  state: environmentState,
+  operation: environmentOperation.nullable(),
+  /** Why it failed or stopped by itself. */
+  reason: z.string().nullable(),
+  setup: environmentSetup,
+  base: z.string().nullable(),
+  baseSha: z.string().nullable(),
+  branch: z.string(),
+  /** Where its checkout is, as programs inside see it; null until it was made. */
+  workdir: z.string().nullable(),
+  ports: z.array(z.object({ name: z.string(), port: z.int() })),
+  /** The task that works in it now. */
+  taskId: z.string().nullable(),
+  forkedFrom: z.string().nullable(),
+  /** Checkout and home, as last measured. */
+  diskBytes: z.int().nullable(),
+  diskLimitBytes: z.int().nullable(),
+  diskMeasuredAt: instant.nullable(),
+  createdAt: instant,
+  changedAt: instant,
+  usedAt: instant,
+});
+export type EnvironmentView = z.output<typeof environmentView>;
+
+export const environmentCreate = z.strictObject({
+  /** Id, name or path of a project. */
+  project: z.string().min(1).max(4096),
+  /** Default: the project's name and a number. */
+  name: safeName.optional(),
+  backend: z.string().max(100).optional(),
+  /** Branch, tag or commit to begin at. */
+  base: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[^-\x00-\x20][^\x00-\x20]*$/, 'a branch, tag or commit: no leading dash, no spaces')
+    .optional(),
+  /** Whether it is started (and set up) at once. */
+  start: z.boolean().default(true),
+  requestId: requestId.optional(),
+});
+export type EnvironmentCreate = z.output<typeof environmentCreate>;
+
+export const environmentSet = z.strictObject({ name: safeName });
+export const environmentFork = z.strictObject({ name: safeName.optional(), requestId: requestId.optional() });
+
+/** A stretch of the set-up's log. */
+export const environmentSetupLog = z.object({
+  text: z.string(),
+  /** Where the next stretch begins. */
+  offset: z.int(),
+  totalBytes: z.int(),
+  state: environmentSetup.shape.state,
+});
+
+/** What retention did, or would do. */
+export const environmentPruned = z.object({
+  dryRun: z.boolean(),
+  olderThanMs: z.int(),
+  items: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      usedAt: instant,
+      diskBytes: z.int().nullable(),
+      /** Why it stays; null: it goes. */
+      kept: z.string().nullable(),
+    }),
+  ),
+});
+export type EnvironmentPruned = z.output<typeof environmentPruned>;
