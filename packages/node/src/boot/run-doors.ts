@@ -70,8 +70,11 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
     });
     return { headSha, resultRef, filesChanged: files.length, insertions, deletions, commits, salvageRef: null, notes };
   },
-  release: async (checkoutId, reason = 'the attempt ended') =>
-    void (await workspace.release(checkoutId, { salvage: true, reason })),
+  release: async (checkoutId, reason) => {
+    // An attempt's programs ended before it was collected, and none has been started since.
+    const how = reason === undefined ? { reason: 'the attempt ended', untouched: true } : { reason };
+    await workspace.release(checkoutId, { salvage: true, ...how });
+  },
   checkoutOf: async (taskId) => {
     const checkout = await workspace.checkoutOf(taskId);
     return checkout === null ? null : placeOf(checkout);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -25,6 +25,15 @@ describe('the directory of an environment', () => {
     expect([await directory.read(), readFileSync(file, 'utf8')]).toEqual([record, 'two']);
     expect([directory.path, file].map((path) => statSync(path).mode & 0o77)).toEqual([0, 0]);
     await directory.remove();
+    await directory.remove();
+    expect(existsSync(directory.path)).toBe(false);
+  });
+
+  it.each(['', '{"version":1,"id":"en'])('whose record a power cut left as %j was never opened', async (torn) => {
+    const directory = environmentDirectory(root, 'env');
+    await directory.create(record);
+    writeFileSync(join(directory.path, 'environment.json'), torn);
+    expect(await directory.read()).toBeNull();
     await directory.remove();
     expect(existsSync(directory.path)).toBe(false);
   });

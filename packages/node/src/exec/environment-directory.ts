@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
-import { writeDurably } from '../kernel/durable-file.ts';
+import { writeDurably, writeWhole } from '../kernel/durable-file.ts';
 import { PROVIDED_FILE_BYTES } from './limits.ts';
 
 const recordSchema = z.object({
@@ -39,6 +39,20 @@ export const checkName = (what: string, name: string): string => {
   });
 };
 
+/**
+ * Null for what is no JSON: the record is not synced when it is made, so a power cut can leave it empty or torn. Nothing
+ * of the environment runs then: its programs do not outlive the machine.
+ */
+const parseRecord = (text: string): EnvironmentRecord | null => {
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return recordSchema.parse(found);
+};
+
 /** The paths and files of one environment. */
 export type EnvironmentDirectory = {
   readonly path: string;
@@ -48,7 +62,7 @@ export type EnvironmentDirectory = {
   runs(): Promise<string[]>;
   /** Makes the directory and its record; `conflict` when the environment has been opened before and has runs. */
   create(record: EnvironmentRecord): Promise<void>;
-  /** Null when the environment was never opened here. */
+  /** Null when the environment was never opened here, or the machine lost power since. */
   read(): Promise<EnvironmentRecord | null>;
   /** Adds to the placeholders of the record. */
   notePlaceholders(made: readonly string[]): Promise<void>;
@@ -71,13 +85,14 @@ export const environmentDirectory = (parent: string, id: string): EnvironmentDir
   const runs = async (): Promise<string[]> => (await orMissing(readdir(runsPath))) ?? [];
   const read = async (): Promise<EnvironmentRecord | null> => {
     const text = await orMissing(readFile(recordPath, 'utf8'));
-    return text === null ? null : recordSchema.parse(JSON.parse(text));
+    return text === null ? null : parseRecord(text);
   };
   let noting: Promise<void> = Promise.resolve();
   const note = async (made: readonly string[]): Promise<void> => {
     const record = await read();
     if (record === null) return;
     const placeholders = [...new Set([...(record.placeholders ?? []), ...made])];
+    // Synced: the folders it names outlive the machine, and are to be taken away also then.
     await writeDurably(recordPath, `${JSON.stringify({ ...record, placeholders })}\n`);
   };
   return {
@@ -96,7 +111,8 @@ export const environmentDirectory = (parent: string, id: string): EnvironmentDir
         });
       }
       for (const made of [path, provided, runsPath]) await mkdir(made, { recursive: true, mode: 0o700 });
-      await writeDurably(recordPath, `${JSON.stringify(record)}\n`);
+      // Not synced, nor is what is carried in: both must survive the node, and after a power cut no program is left to need them.
+      await writeWhole(recordPath, `${JSON.stringify(record)}\n`);
     },
     provide: async (name, content) => {
       if (content.length > PROVIDED_FILE_BYTES) {
@@ -105,7 +121,7 @@ export const environmentDirectory = (parent: string, id: string): EnvironmentDir
         });
       }
       const file = join(provided, checkName('The file', name));
-      await writeDurably(file, content);
+      await writeWhole(file, content);
       return file;
     },
     remove: async () => {

@@ -1,9 +1,10 @@
 // Glossary. A mirror is the node's own bare copy of a project's objects and refs. Checkouts borrow its objects, so
 // nothing in it is ever pruned. Its refs/heads, refs/tags and refs/remotes follow the source; refs/orrery is the node's.
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
+import { writeDurably } from '../kernel/durable-file.ts';
 import { GIT_FETCH_MS, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { makeGitDir } from './git-dir.ts';
 import { isRefName, isSha } from './names.ts';
@@ -141,6 +142,17 @@ export const setRef = async (
 ): Promise<void> => {
   const expected = old === undefined ? [] : [old ?? '0'.repeat(40)];
   await git.run({ gitDir: mirror, readOnly: false, args: ['update-ref', '--create-reflog', ref, sha, ...expected] });
+};
+
+/**
+ * Names a commit that the mirror has by a ref below `refs/orrery/` that nobody else sets, whatever it was. Written by hand,
+ * as Git would leave it: a person waits for it, and it is ten times faster than a process.
+ */
+export const writeRef = async (mirror: string, { ref, sha }: { ref: string; sha: string }): Promise<void> => {
+  if (!ref.startsWith('refs/orrery/') || !isRefName(ref) || !isSha(sha)) throw new Error(`${ref} cannot be set to ${sha}`);
+  const path = join(mirror, ref);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeDurably(path, `${sha}\n`);
 };
 
 /** Refs of a mirror below some prefixes, with their commits. */

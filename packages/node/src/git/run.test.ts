@@ -97,6 +97,12 @@ describe('the environment of a Git child', () => {
       expect.arrayContaining(['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'protocol.ext.allow=never', 'gc.auto=0']),
     );
   });
+
+  it('lets what a command writes reach the disk, loose objects too, and does not wait for the disk to read', () => {
+    const durable = ['core.fsync=committed,reference', 'core.fsyncMethod=batch'];
+    expect(gitArguments({ args: ['commit-tree'], readOnly: false })).toEqual(expect.arrayContaining(durable));
+    expect(gitArguments({ args: ['status'] }).filter((arg) => durable.includes(arg))).toEqual([]);
+  });
 });
 
 describeBothSpawners('a Git command', (spawner) => {

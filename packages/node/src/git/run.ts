@@ -94,6 +94,12 @@ const forcedSettings = [
   'core.protectNTFS=true',
 ];
 
+/**
+ * What a command writes is on the disk when it ends: the store is told only then, and power may go at any time. Git's own
+ * default leaves loose objects out.
+ */
+const durableSettings = ['core.fsync=committed,reference', 'core.fsyncMethod=batch'];
+
 /** The environment of a Git child. Pure, so that a test can show what is in it. */
 export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<string, string> => {
   const profile = call.profile ?? 'node';
@@ -130,7 +136,10 @@ export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<st
 };
 
 /** The arguments of a Git child, forced settings first. */
-export const gitArguments = (call: GitCall): string[] => [...forcedSettings.flatMap((setting) => ['-c', setting]), ...call.args];
+export const gitArguments = (call: GitCall): string[] => [
+  ...[...forcedSettings, ...(call.readOnly === false ? durableSettings : [])].flatMap((setting) => ['-c', setting]),
+  ...call.args,
+];
 
 /** The program's own path, looked up once: each start would try every folder of PATH again. Itself where it is not found. */
 const findProgram = (program: string, path: string | undefined): string => {

@@ -18,7 +18,8 @@ export type CheckoutView = {
 
 /** A tree object of everything that is in the checkout and not ignored. */
 export type Snapshot = {
-  /** Null: the files are those of HEAD. */ readonly tree: string | null;
+  /** Null: the files are those of `head`. */
+  readonly tree: string | null;
   readonly notes: readonly string[];
 };
 
@@ -64,9 +65,14 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
     });
   const unsavable = await addPaths(git, call, add);
   const unchanged = add.length === 0 && remove.length === 0;
-  const sha = unchanged ? null : await git.text({ ...call, readOnly: false, args: ['write-tree'] });
+  const [found, before] = unchanged
+    ? [null, null]
+    : await Promise.all([
+        git.text({ ...call, readOnly: false, args: ['write-tree'] }),
+        git.text({ gitDir: view.mirror, args: ['rev-parse', '--verify', `${head}^{tree}`] }),
+      ]);
   await unlink(temporary);
-  return { tree: sha, notes: describeLeftOut(entries, unsavable) };
+  return { tree: found === before ? null : found, notes: describeLeftOut(entries, unsavable) };
 };
 
 /** Takes away the lock that a command left when it was ended: nothing else works on the node's index of a checkout. */

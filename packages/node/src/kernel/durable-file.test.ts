@@ -2,9 +2,12 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeDurably } from './durable-file.ts';
+import { writeDurably, writeWhole } from './durable-file.ts';
 
-describe('a durable file', () => {
+describe.each([
+  ['a durable file', writeDurably],
+  ['a whole file', writeWhole],
+])('%s', (_, write) => {
   let directory = '';
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'orrery-durable-'));
@@ -14,7 +17,7 @@ describe('a durable file', () => {
   it('replaces the old contents and mode, and leaves no other file', async () => {
     const path = join(directory, 'file');
     await writeFile(path, 'old', { mode: 0o644 });
-    await writeDurably(path, 'new');
+    await write(path, 'new');
     expect({
       text: await readFile(path, 'utf8'),
       mode: (await stat(path)).mode & 0o777,
@@ -27,8 +30,8 @@ describe('a durable file', () => {
   });
 
   it('leaves nothing behind when the name cannot be replaced', async () => {
-    await expect(writeDurably(join(directory, 'missing', 'file'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(writeDurably(directory, 'x')).rejects.toThrow();
+    await expect(write(join(directory, 'missing', 'file'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(write(directory, 'x')).rejects.toThrow();
     expect(await readdir(directory)).toEqual([]);
   });
 });

@@ -22,14 +22,29 @@ export const writeDurably = async (
   contents: string | Uint8Array,
   { mode = 0o600 }: { mode?: number } = {},
 ): Promise<void> => {
-  const directory = dirname(path);
-  const temporary = join(directory, `.${basename(path)}.${randomHex(systemRandom, 6)}.tmp`);
+  await replace(path, contents, { mode, sync: true });
+  await syncDirectory(dirname(path));
+};
+
+/**
+ * The same for a crash of this process alone: nothing waits for the disk, and after a power cut the file may be missing,
+ * empty or torn. For what nobody needs then. Mode 0600.
+ */
+export const writeWhole = (path: string, contents: string | Uint8Array): Promise<void> =>
+  replace(path, contents, { mode: 0o600, sync: false });
+
+const replace = async (
+  path: string,
+  contents: string | Uint8Array,
+  { mode, sync }: { readonly mode: number; readonly sync: boolean },
+): Promise<void> => {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomHex(systemRandom, 6)}.tmp`);
   const handle = await open(temporary, 'wx', mode);
   try {
     try {
       await handle.chmod(mode);
       await handle.writeFile(contents);
-      await handle.sync();
+      if (sync) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -38,5 +53,4 @@ export const writeDurably = async (
     await unlink(temporary).catch(() => undefined);
     throw thrown;
   }
-  await syncDirectory(directory);
 };

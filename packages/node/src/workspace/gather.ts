@@ -7,26 +7,7 @@ import { gitDirConfig } from '../git/git-dir.ts';
 import { isAncestor } from '../git/publish.ts';
 import { snapshotTree, type CheckoutView } from '../git/snapshot.ts';
 import { missingCommits, takeObjects } from '../git/take-objects.ts';
-import type { WorkspaceContext } from './model.ts';
-
-/** What a checkout holds, its objects in the mirror already. */
-export type Inspected = {
-  readonly baseSha: string;
-  /** The agent's HEAD, or the base when that cannot be had. */
-  readonly headSha: string;
-  /** Tree of all files that are not ignored, and whether it is another than HEAD's. */
-  readonly tree: string;
-  readonly uncommitted: boolean;
-  /** Commits that HEAD does not hold: other branches, stash entries, where a rebase began. */
-  readonly extra: readonly Tip[];
-  readonly notes: readonly string[];
-};
-
-/** Everything of a checkout as commits of the mirror, named by no ref yet. */
-export type Gathered = Inspected & {
-  /** HEAD, or a commit of the node on top of it when files were not committed. */
-  readonly finalSha: string;
-};
+import type { Gathered, Inspected, WorkspaceContext } from './model.ts';
 
 /**
  * Reads a checkout whose programs have ended. Commits come by data from the agent's `.git`, files from the tree; neither
@@ -46,20 +27,18 @@ export const inspect = async (
   const agent = await readAgentGit(view.tree);
   const { available, problem } = await takeCommits(context, view, { agent, baseSha });
   const headSha = agent.headSha !== null && available.has(agent.headSha) ? agent.headSha : baseSha;
-  const [snapshot, headTree, extra] = await Promise.all([
+  const [snapshot, extra] = await Promise.all([
     snapshotTree(view, { base: baseSha, head: headSha }),
-    context.git.text({ gitDir: view.mirror, args: ['rev-parse', '--verify', `${headSha}^{tree}`] }),
     outside(context, view.mirror, {
       headSha,
       tips: agent.tips.filter(({ sha }) => available.has(sha) && sha !== headSha && sha !== baseSha),
     }),
   ]);
-  const tree = snapshot.tree ?? headTree;
   return {
     baseSha,
     headSha,
-    tree,
-    uncommitted: tree !== headTree,
+    tree: snapshot.tree ?? `${headSha}^{tree}`,
+    uncommitted: snapshot.tree !== null,
     extra,
     notes: [...describeAgent(context, agent), ...(problem === null ? [] : [problem]), ...snapshot.notes],
   };

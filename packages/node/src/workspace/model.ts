@@ -4,6 +4,7 @@
 // Aside: what was moved out of a released checkout because Git does not store it; kept for a named number of days.
 
 import { join } from 'node:path';
+import type { Tip } from '../git/agent-git.ts';
 import type { ChangedFile } from '../git/compare.ts';
 import type { Git } from '../git/run.ts';
 import type { Remover } from '../files/remove.ts';
@@ -18,8 +19,8 @@ import type { Store } from '../store/store.ts';
 export type DirectoryKind = 'slot' | 'scratch' | 'aside' | 'mirror';
 
 /**
- * making → ready → priming → claimed → scrubbing → ready; anything → removing. Only a `claimed` slot (or one that was)
- * can hold work. `kept`: a mirror, or something aside.
+ * making → ready → claimed → scrubbing → ready, by way of `priming` where its files change first; anything → removing. Only
+ * a `claimed` slot (or one that was) can hold work. `kept`: a mirror, or something aside.
  */
 export type DirectoryState = 'making' | 'ready' | 'priming' | 'claimed' | 'scrubbing' | 'removing' | 'kept';
 
@@ -39,6 +40,25 @@ export type Checkout = {
   readonly borrowedObjects: string | null;
   /** Whether a warm slot was used. */
   readonly warm: boolean;
+};
+
+/** What a checkout holds, its objects in the mirror already. */
+export type Inspected = {
+  readonly baseSha: string;
+  /** The agent's HEAD, or the base when that cannot be had. */
+  readonly headSha: string;
+  /** What Git takes for the tree of all files that are not ignored, and whether it is another than HEAD's. */
+  readonly tree: string;
+  readonly uncommitted: boolean;
+  /** Commits that HEAD does not hold: other branches, stash entries, where a rebase began. */
+  readonly extra: readonly Tip[];
+  readonly notes: readonly string[];
+};
+
+/** Everything of a checkout as commits of the mirror, named by no ref yet. */
+export type Gathered = Inspected & {
+  /** HEAD, or a commit of the node on top of it when files were not committed. */
+  readonly finalSha: string;
 };
 
 /** What a task made, stored in the mirror. */
@@ -83,6 +103,8 @@ export type WorkspaceContext = {
   /** Author of commits made in a checkout, and of those the node makes. */
   readonly identity: { readonly name: string; readonly email: string };
   readonly warmSlots: number;
+  /** What checkouts held when they were collected, by their ids, until they are given back. */
+  readonly collected: Map<string, Gathered>;
   /** Runs work after the answer was given; its failure is logged. */
   readonly later: (work: () => Promise<void>) => void;
 };

@@ -132,6 +132,20 @@ describe('the next start', () => {
     expect(await next.recover(['tsk_live'])).toEqual({ removed: 0, released: 0, salvaged: 0, vanished: 0, unsettled: [] });
   });
 
+  it('takes away a ready slot that was being given to a task: another is made for that task', async () => {
+    await node.workspace.warm(projectId, baseSha);
+    const { path } = await node.store.read
+      .selectFrom('checkout')
+      .select('path')
+      .where('state', '=', 'ready')
+      .executeTakeFirstOrThrow();
+    mkdirSync(join(path, 'tree/.git'));
+    const next = node.makeWorkspace();
+    expect(await next.recover(['tsk_a'])).toEqual({ removed: 1, released: 0, salvaged: 0, vanished: 0, unsettled: [] });
+    const checkout = await next.claim({ projectId, taskId: 'tsk_a', baseSha });
+    expect([checkout.warm, existsSync(path), gitIn(checkout.path, 'status', '--porcelain')]).toEqual([false, false, '']);
+  });
+
   it('goes on with a cleaning that was interrupted', async () => {
     const checkout = await claim();
     writeFiles(checkout.path, { 'debug.log': 'ignored\n' });

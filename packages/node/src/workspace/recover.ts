@@ -5,6 +5,7 @@ import { STALE_LOCK_MS } from '../kernel/limits.ts';
 import { removeDirectory } from './directories.ts';
 import { mirrorPath, type WorkspaceContext } from './model.ts';
 import { cleanSlot, releaseCheckout, settleSalvageRefs } from './release.ts';
+import { isHalfGiven } from './slot.ts';
 import { deleteDirectory, listDirectories, updateDirectory, type DirectoryRow } from './store.ts';
 
 /** What a start found and did. */
@@ -65,6 +66,10 @@ const settle = async (
         await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'kept' }));
         return 'untouched';
       }
+      await removeDirectory(context, row);
+      return 'removed';
+    case 'ready':
+      if (row.kind !== 'slot' || !isHalfGiven(row)) return 'untouched';
       await removeDirectory(context, row);
       return 'removed';
     case 'removing':

@@ -5,9 +5,17 @@ import { listRefs } from '../git/mirror.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
 import { errorFields } from '../kernel/log.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
-import { gather, inspect, type Gathered } from './gather.ts';
+import { gather, inspect } from './gather.ts';
 import { lookAt } from '../files/tree-walk.ts';
-import { mirrorPath, slotPaths, type Checkout, type Collected, type Saved, type WorkspaceContext } from './model.ts';
+import {
+  mirrorPath,
+  slotPaths,
+  type Checkout,
+  type Collected,
+  type Gathered,
+  type Saved,
+  type WorkspaceContext,
+} from './model.ts';
 import { recordSalvage, saveCommit, storeResult, unsaved } from './results.ts';
 import { dropSlot, scrubSlot } from './scrub.ts';
 import { toCheckout, viewOf } from './slot.ts';
@@ -74,23 +82,24 @@ export const collectCheckout = (
   context.mutex.run(`checkout:${id}`, async () => {
     const row = await claimedRow(context, id);
     const view = viewOf(context, row.project_id, row.path);
-    return storeResult(context, view, {
-      inspected: await inspect(context, view, { baseSha: row.base_sha }),
-      taskId: row.task_id,
-      ...options,
-    });
+    const inspected = await inspect(context, view, { baseSha: row.base_sha });
+    const stored = await storeResult(context, view, { inspected, taskId: row.task_id, ...options });
+    context.collected.set(id, { ...inspected, finalSha: stored.headSha });
+    return stored;
   });
 
 /**
  * Gives a checkout back; one that was given back already is left alone. What is not saved yet is saved (`salvage: true`)
- * or refused with `unsaved_work`; looked for in that checkout alone, at this moment. The cleaning goes on in the background.
+ * or refused with `unsaved_work`; looked for in that checkout alone, at this moment (`untouched`: when it was collected). The cleaning goes on in the background.
  */
 export const releaseCheckout = (
   context: WorkspaceContext,
   id: string,
-  how: { salvage: boolean; reason: string },
+  { untouched = false, ...how }: { salvage: boolean; reason: string; untouched?: boolean },
 ): Promise<Saved[]> =>
   context.mutex.run(`checkout:${id}`, async () => {
+    const known = untouched ? context.collected.get(id) : undefined;
+    context.collected.delete(id);
     const found = await rowOf(context, id);
     if (found === undefined) return [];
     if (found.kind === 'scratch') {
@@ -104,7 +113,8 @@ export const releaseCheckout = (
       await removeDirectory(context, row);
       return [];
     }
-    return releaseSlot(context, { row, view, gathered: await gather(context, view, { baseSha: row.base_sha }) }, how);
+    const gathered = known ?? (await gather(context, view, { baseSha: row.base_sha }));
+    return releaseSlot(context, { row, view, gathered }, how);
   });
 
 const releaseSlot = async (

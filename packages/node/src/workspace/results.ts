@@ -1,12 +1,12 @@
 import type { NodeBody } from '@orrery/protocol';
 import { compareTrees, countCommits, resolveCommit } from '../git/compare.ts';
-import { listRefs, setRef } from '../git/mirror.ts';
+import { listRefs, setRef, writeRef } from '../git/mirror.ts';
 import { refPart } from '../git/names.ts';
 import { isAncestor } from '../git/publish.ts';
 import type { Git } from '../git/run.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
-import { seal, type Gathered, type Inspected } from './gather.ts';
-import type { Collected, Saved, WorkspaceContext } from './model.ts';
+import { seal } from './gather.ts';
+import type { Collected, Gathered, Inspected, Saved, WorkspaceContext } from './model.ts';
 import { insertSalvage } from './store.ts';
 
 /** Whose work it is. */
@@ -27,7 +27,7 @@ export const storeResult = async (
   ]);
   const resultRef = `refs/orrery/results/${refPart(taskId)}/${attempt}`;
   const kept = extra.map(({ sha }, index) => ({ ref: `refs/orrery/kept/${refPart(taskId)}/${attempt}-${index + 1}`, sha }));
-  for (const { ref, sha } of [{ ref: resultRef, sha: finalSha }, ...kept]) await setRef(context.git, view.mirror, { ref, sha });
+  for (const { ref, sha } of [{ ref: resultRef, sha: finalSha }, ...kept]) await writeRef(view.mirror, { ref, sha });
   const also = extra.map(
     (tip, index) =>
       `${tip.ref === 'refs/stash' ? 'a stash entry' : tip.ref === 'ORIG_HEAD' ? 'where the unfinished rebase began' : tip.ref.replace('refs/heads/', 'the branch ')} is kept as ${kept[index]?.ref}`,
@@ -61,9 +61,12 @@ export const unsaved = async (
         return true;
     return false;
   };
-  const final = !(gathered.uncommitted
-    ? (await holds(gathered.headSha)) && (await holdsTree(context, view.mirror, { sha: gathered.finalSha, refs }))
-    : await holds(gathered.headSha));
+  const named = saved.some(({ sha }) => sha === gathered.finalSha);
+  const final =
+    !named &&
+    !(gathered.uncommitted
+      ? (await holds(gathered.headSha)) && (await holdsTree(context, view.mirror, { sha: gathered.finalSha, refs }))
+      : await holds(gathered.headSha));
   const extra = [];
   for (const tip of gathered.extra) if (!(await holds(tip.sha))) extra.push(tip);
   const reasons = [

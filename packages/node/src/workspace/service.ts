@@ -39,8 +39,14 @@ export type Workspace = {
   salvage(id: string, reason: string): Promise<readonly Saved[]>;
   /** What of a checkout no ref of the mirror names, in words; empty: nothing. It is only looked at. */
   unsaved(id: string): Promise<readonly string[]>;
-  /** Gives a checkout back; unsaved work is saved first (`salvage`) or refused with `unsaved_work`. */
-  release(id: string, options: { readonly salvage: boolean; readonly reason: string }): Promise<readonly Saved[]>;
+  /**
+   * Gives a checkout back; unsaved work is saved first (`salvage`) or refused with `unsaved_work`. It is looked at anew,
+   * unless the caller knows that it is `untouched` since it was collected.
+   */
+  release(
+    id: string,
+    options: { readonly salvage: boolean; readonly reason: string; readonly untouched?: boolean },
+  ): Promise<readonly Saved[]>;
   /** Makes one ready slot for the next task, unless there are enough. */
   warm(projectId: string, baseSha: string): Promise<void>;
   /** Settles what an earlier node left; `live` tasks keep their checkouts. */
@@ -125,7 +131,15 @@ const makeContext = (parts: WorkspaceParts, later: WorkspaceContext['later']): W
     onFailure: (thrown) => log.warn('workspace.remove.failed', errorFields(thrown)),
   });
   const identity = parts.identity ?? { name: 'Orrery', email: 'orrery@localhost' };
-  return { ...parts, remover, identity, mutex: createMutex(), warmSlots: parts.warmSlots ?? WARM_SLOTS, later };
+  return {
+    ...parts,
+    remover,
+    identity,
+    mutex: createMutex(),
+    warmSlots: parts.warmSlots ?? WARM_SLOTS,
+    collected: new Map(),
+    later,
+  };
 };
 
 /** Work that goes on after the answer was given, one after the other, so that it does not take the disk from the next task. */

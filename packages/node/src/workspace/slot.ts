@@ -1,13 +1,14 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { lookAt } from '../files/tree-walk.ts';
 import { makeGitDir } from '../git/git-dir.ts';
-import { readShallow, setRef } from '../git/mirror.ts';
+import { readShallow, writeRef } from '../git/mirror.ts';
 import { branchRef, refPart } from '../git/names.ts';
 import { viewCall, type CheckoutView } from '../git/snapshot.ts';
 import { GIT_WRITE_MS } from '../kernel/limits.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import { mirrorPath, slotPaths, taskBranch, type Checkout, type WorkspaceContext } from './model.ts';
-import { findDirectory, listDirectories, takeReadySlot, updateDirectory, type DirectoryRow } from './store.ts';
+import { findDirectory, findReadySlot, listDirectories, updateDirectory, type DirectoryRow } from './store.ts';
 
 /** What a task asks for. */
 export type Claim = { readonly projectId: string; readonly taskId: string; readonly baseSha: string; readonly branch?: string };
@@ -50,18 +51,17 @@ export const claimSlot = (context: WorkspaceContext, claim: Claim): Promise<Chec
   context.mutex.run(`pool:${claim.projectId}`, async () => {
     const branch = claim.branch ?? taskBranch(claim.taskId);
     branchRef(branch);
-    const ready = await context.store.transaction((tx) => takeReadySlot(tx.db, { ...claim, nowMs: context.clock.nowMs() }));
+    const ready = await findReadySlot(context.store.read, claim);
     const row = ready ?? (await makeSlot(context, claim.projectId, claim.taskId));
     try {
       checkIdentity(row);
       const view = viewOf(context, claim.projectId, row.path);
+      // Its files first: a commit that the mirror lacks is not named.
       await Promise.all([
-        // A ready slot was proven to be its base, and no task has had it since: only another base needs writing.
-        ready?.base_sha === claim.baseSha ? null : resetTree(view, claim.baseSha),
-        setRef(context.git, view.mirror, { ref: `refs/orrery/base/${refPart(claim.taskId)}`, sha: claim.baseSha }),
+        bringTo(context, view, { row, ready: ready !== undefined, baseSha: claim.baseSha, branch }),
+        writeRef(view.mirror, { ref: `refs/orrery/base/${refPart(claim.taskId)}`, sha: claim.baseSha }),
       ]);
-      await makeAgentDir(context, view, { baseSha: claim.baseSha, branch });
-      const change = { state: 'claimed', task_id: claim.taskId, base_sha: claim.baseSha };
+      const change = { state: 'claimed', task_id: claim.taskId, base_sha: claim.baseSha, used_at: context.clock.nowMs() };
       await context.store.transaction((tx) => updateDirectory(tx.db, row.id, change));
       return toCheckout(context, { ...row, ...change }, { warm: ready !== undefined, branch });
     } catch (thrown) {
@@ -69,6 +69,26 @@ export const claimSlot = (context: WorkspaceContext, claim: Claim): Promise<Chec
       throw thrown;
     }
   });
+
+/**
+ * Brings a slot to its base and gives it the agent's `.git`. A ready slot was proven to be its base, and no task has had it
+ * since: only another base needs writing, and that the row must say before. A `.git` alone tells a later start itself that
+ * the slot is ready no longer.
+ */
+const bringTo = async (
+  context: WorkspaceContext,
+  view: CheckoutView,
+  { row, ready, baseSha, branch }: { row: DirectoryRow; ready: boolean; baseSha: string; branch: string },
+): Promise<void> => {
+  if (!ready || row.base_sha !== baseSha) {
+    if (ready) await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'priming' }));
+    await resetTree(view, baseSha);
+  }
+  await makeAgentDir(context, view, { baseSha, branch });
+};
+
+/** Whether a slot that its row calls ready was being given to a task when the node ended. */
+export const isHalfGiven = (row: DirectoryRow): boolean => lookAt(join(slotPaths(row.path).tree, '.git')) !== null;
 
 /** Makes a slot with nothing in it. */
 const makeSlot = async (context: WorkspaceContext, projectId: string, taskId: string | null): Promise<DirectoryRow> => {

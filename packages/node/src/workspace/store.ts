@@ -62,10 +62,10 @@ export const listDirectories = async (
   return query.execute();
 };
 
-/** Takes a ready slot for a task, one at that base before any other; undefined when there is none. */
-export const takeReadySlot = async (
+/** A ready slot of a project, one at that base before any other; undefined when there is none. */
+export const findReadySlot = async (
   db: Db,
-  { projectId, baseSha, taskId, nowMs }: { projectId: string; baseSha: string; taskId: string; nowMs: number },
+  { projectId, baseSha }: { projectId: string; baseSha: string },
 ): Promise<DirectoryRow | undefined> => {
   const ready = await db
     .selectFrom('checkout')
@@ -75,9 +75,7 @@ export const takeReadySlot = async (
     .where('state', '=', 'ready')
     .orderBy('used_at', 'desc')
     .execute();
-  const slot = ready.find(({ base_sha }) => base_sha === baseSha) ?? ready[0];
-  if (slot !== undefined) await updateDirectory(db, slot.id, { state: 'priming', task_id: taskId, used_at: nowMs });
-  return slot;
+  return ready.find(({ base_sha }) => base_sha === baseSha) ?? ready[0];
 };
 
 /** The recorded directory of a row, or null when a crash came before its identity was stored. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StageName } from '@orrery/protocol';
+import { OrreryError, type StageName } from '@orrery/protocol';
 import type { Environment, EnvironmentSpec } from '../../exec/backend.ts';
 import {
   findEnvironment,
@@ -108,10 +108,20 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
 };
 
 const reopen = async (context: AttemptContext, prepared: Prepared, spec: EnvironmentSpec): Promise<OpenAttempt> => {
-  const environment = await context.parts.backend(prepared.settings.backend).reopen(spec);
-  const egressToken = await readFile(privateFile(context, 'egress-token'), 'utf8');
-  const runTokenFile = await readFile(privateFile(context, 'run-token-path'), 'utf8');
-  return { ...context, prepared, environment, egressToken, runTokenFile };
+  try {
+    const environment = await context.parts.backend(prepared.settings.backend).reopen(spec);
+    const egressToken = await readFile(privateFile(context, 'egress-token'), 'utf8');
+    const runTokenFile = await readFile(privateFile(context, 'run-token-path'), 'utf8');
+    return { ...context, prepared, environment, egressToken, runTokenFile };
+  } catch (thrown) {
+    if (!['not_found', 'ENOENT'].includes((thrown as { code?: string }).code ?? '')) throw thrown;
+    // It was opened, and nothing says so any more but the store: the machine lost power.
+    throw new OrreryError('keeper_lost', `The environment ${spec.id} is gone, and with it whatever ran in it.`, {
+      rule: 'What is not known is not guessed: the task is interrupted and yours to decide.',
+      fix: `orrery task retry ${context.task.id}`,
+      cause: thrown,
+    });
+  }
 };
 
 const environmentSpec = (
