@@ -128,7 +128,13 @@ export const createFakeMachine = (program: FakeProgram): FakeMachine => {
       describeScript: (script) => script.path,
       forward: (port) => Promise.reject(new OrreryError('not_found', `Nothing listens on port ${port}.`)),
       stats: async () => ({ processes: 0, memoryBytes: 0 }),
-      close: () => whileAlive(life, async () => void machine.openEnvironments.delete(spec.id)),
+      writeHomeFile: () => whileAlive<void>(life, async () => undefined),
+      sync: () => whileAlive<void>(life, async () => undefined),
+      close: () =>
+        whileAlive(life, async () => {
+          machine.openEnvironments.delete(spec.id);
+          return { lost: null };
+        }),
     };
   };
 

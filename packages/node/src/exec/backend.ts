@@ -115,12 +115,20 @@ export type EnvironmentSpec = {
   readonly brokerSocket: string;
   readonly project: string | null;
   readonly image: string | null;
+  /** Git objects that the checkout borrows: their folder (granted too) and the commit whose history it needs. Absent: it borrows none. */
+  readonly borrows?: { readonly objects: string; readonly commit: string };
+  /** Whether the home outlives the environment, and has to be brought back like the working directory. */
+  readonly keepsHome?: boolean;
 };
 
 /** One running program. Nothing in it says "process on this machine". */
 export type Handle = {
   readonly id: string;
-  readonly identity: KeeperIdentity | { readonly containerId: string } | { readonly podUid: string };
+  readonly identity:
+    | KeeperIdentity
+    | { readonly containerId: string; readonly keeper?: KeeperIdentity }
+    | { readonly podUid: string; readonly keeper?: KeeperIdentity }
+    | { readonly host: string; readonly keeper?: KeeperIdentity };
   /** The program waits for this: call it after the identity is stored. Resolves also when it could not be executed: `wait` says so. */
   go(): Promise<void>;
   output(stream: OutputStream, fromOffset: number): AsyncIterable<OutputChunk>;
@@ -171,10 +179,21 @@ export type Environment = {
    * another's: where that cannot be made sure, nobody gets it. @throws OrreryError not_found when nothing of it listens there
    */
   forward(port: number): Promise<Duplex>;
-  stats(): Promise<{ readonly processes: number; readonly memoryBytes: number }>;
-  /** Ends every program of it and gives back what it holds. Idempotent. */
-  close(): Promise<void>;
+  /** Null where the place does not say. */
+  stats(): Promise<{ readonly processes: number | null; readonly memoryBytes: number | null }>;
+  /** Writes a file below the home, 0600, its folders too. The path is relative and stays below it. */
+  writeHomeFile(path: string, content: string | Uint8Array): Promise<void>;
+  /**
+   * Makes the working directory of this machine what it is inside. Called when a program has ended and its work is to be
+   * kept whatever becomes of the place; where both are one directory there is nothing to do.
+   */
+  sync(): Promise<void>;
+  /** Ends every program of it, brings back what was done, and gives back what it holds. Idempotent. */
+  close(): Promise<EnvironmentClosed>;
 };
+
+/** How an environment was closed: `lost` says in a sentence what could not be brought back, null when nothing is missing. */
+export type EnvironmentClosed = { readonly lost: string | null };
 
 /** A kind of place, configured. */
 export type Backend = {

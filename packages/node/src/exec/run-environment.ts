@@ -9,6 +9,8 @@ export type MachineEnvironment = {
   readonly user: string;
   /** Folders of tools that the operator added; they come first in PATH. */
   readonly toolFolders?: readonly string[];
+  /** Where programs lie when that is not the usual: another machine's own PATH. */
+  readonly path?: string;
 };
 
 /** Names that mean the environment's own places, whoever asks for them. */
@@ -47,7 +49,7 @@ export const buildRunEnvironment = (
     TMPDIR: environment.scratchpad,
     TMP: environment.scratchpad,
     TEMP: environment.scratchpad,
-    PATH: [...(machine.toolFolders ?? []), SYSTEM_PATH].join(':'),
+    PATH: [...(machine.toolFolders ?? []), machine.path ?? SYSTEM_PATH].join(':'),
     LANG: 'C.UTF-8',
     SHELL: '/bin/sh',
     USER: machine.user,

@@ -34,8 +34,15 @@ export type Channel = {
 
 type Waiting = { readonly resolve: (body: unknown) => void; readonly reject: (reason: unknown) => void };
 
-/** Shakes hands over `socket`. `onStream` gets output in order. Rejects with `keeper_lost` when no keeper answers. */
-export const openChannel = async (socket: Duplex, onStream: (frame: StreamFrame) => void = () => undefined): Promise<Channel> => {
+/**
+ * Shakes hands over `socket`. `onStream` gets output in order. Rejects with `keeper_lost` when no keeper answers within
+ * `greetingMs`.
+ */
+export const openChannel = async (
+  socket: Duplex,
+  onStream: (frame: StreamFrame) => void = () => undefined,
+  greetingMs: number = CONNECT_MS,
+): Promise<Channel> => {
   const reader = createFrameReader();
   const waiting = new Map<number, Waiting>();
   const greeting = Promise.withResolvers<KeeperHello>();
@@ -75,7 +82,7 @@ export const openChannel = async (socket: Duplex, onStream: (frame: StreamFrame)
   socket.on('error', end);
   socket.on('close', () => end(undefined));
 
-  const timer = setTimeout(() => end(new Error(`no greeting in ${CONNECT_MS} ms`)), CONNECT_MS);
+  const timer = setTimeout(() => end(new Error(`no greeting in ${greetingMs} ms`)), greetingMs);
   const hello = await greeting.promise.finally(() => clearTimeout(timer));
   return {
     hello,

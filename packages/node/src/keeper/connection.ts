@@ -1,6 +1,5 @@
 // A view of one living keeper, and what each call does when the keeper is gone.
 import { OrreryError } from '@orrery/protocol/errors';
-import type { ErrorCode } from '@orrery/protocol/errors';
 import type { Clock } from '../kernel/clock.ts';
 import { KeeperRefusal } from './channel.ts';
 import type { Channel, StreamFrame } from './channel.ts';
@@ -9,10 +8,11 @@ import { encodeInput, encodeSize, encodeStreamOffset } from './frames.ts';
 import type { RequestName } from './frames.ts';
 import { isAlive } from './identity.ts';
 import type { ProcessTable } from './identity.ts';
-import { GONE_MS, GONE_POLL_MS, INPUT_BYTES, INPUT_ID_BYTES, KILL_MS } from './limits.ts';
+import { GONE_MS, GONE_POLL_MS, KILL_MS } from './limits.ts';
 import { readLive } from './live-output.ts';
 import { keeperLost } from './lost.ts';
 import { readExit, readHello, readInputState } from './records.ts';
+import { checkInput, translateRefusal } from './requests.ts';
 import { readSpoolFile } from './spool.ts';
 import type {
   ExitRecord,
@@ -35,34 +35,6 @@ export type ConnectionParts = {
   readonly clock: Clock;
   /** Ends a process of this machine at once (SIGKILL). */
   readonly endProcess: (pid: number) => void;
-};
-
-const REFUSALS: Record<string, readonly [ErrorCode, string]> = {
-  trimmed: ['history_expired', 'This output was taken over before and is gone.'],
-  range: ['invalid_input', 'The output is not that long.'],
-  'no-input': ['unsupported', 'The program takes no input, or its input was closed.'],
-  busy: ['busy', 'Too much input is waiting for the program.'],
-  'no-terminal': ['unsupported', 'The program has no terminal.'],
-  'not-running': ['conflict', 'The program does not run.'],
-  running: ['conflict', 'The program still runs.'],
-};
-
-const translate = (thrown: unknown): unknown => {
-  if (!(thrown instanceof KeeperRefusal)) return thrown;
-  const [code, message] = REFUSALS[thrown.code] ?? ['internal', `The keeper refused: ${thrown.code}.`];
-  return new OrreryError(code, message, { details: { refusal: thrown.code } });
-};
-
-const checkInput = (id: string, bytes: Uint8Array): void => {
-  if (!/^[A-Za-z0-9_.:-]+$/.test(id) || id.length > INPUT_ID_BYTES)
-    throw new OrreryError('invalid_input', 'The id of an input is not one.', {
-      rule: `1 to ${INPUT_ID_BYTES} of A–Z a–z 0–9 . _ : -`,
-    });
-  if (bytes.length > INPUT_BYTES)
-    throw new OrreryError('input_too_large', `An input of ${bytes.length} bytes is too large.`, {
-      rule: `At most ${INPUT_BYTES} bytes at once.`,
-      fix: 'Split it.',
-    });
 };
 
 const createGone = ({ dir, identity, processes, clock }: ConnectionParts) => {
@@ -92,7 +64,7 @@ const createOutput = (parts: ConnectionParts, closed: () => boolean) =>
       if (live.end === 'eof') return;
       offset = live.offset;
     } catch (thrown) {
-      if (!(thrown instanceof OrreryError && thrown.code === 'keeper_lost')) throw translate(thrown);
+      if (!(thrown instanceof OrreryError && thrown.code === 'keeper_lost')) throw translateRefusal(thrown);
       loss = thrown;
     }
     if (closed())
@@ -134,7 +106,7 @@ export const createConnection = (parts: ConnectionParts): KeeperConnection => {
   let closed = false;
   const ask = (name: RequestName, body?: Uint8Array): Promise<unknown> =>
     channel.request(name, body).catch((thrown: unknown) => {
-      throw translate(thrown);
+      throw translateRefusal(thrown);
     });
   const askUnlessGone = async (name: RequestName, body?: Uint8Array): Promise<void> => {
     try {
@@ -156,7 +128,7 @@ export const createConnection = (parts: ConnectionParts): KeeperConnection => {
     guarantees: channel.hello.guarantees,
     go: async () => {
       await channel.request('go').catch((thrown: unknown) => {
-        if (!(thrown instanceof KeeperRefusal) || !['exec', 'ended'].includes(thrown.code)) throw translate(thrown);
+        if (!(thrown instanceof KeeperRefusal) || !['exec', 'ended'].includes(thrown.code)) throw translateRefusal(thrown);
       });
     },
     status: async (): Promise<KeeperStatus> => {

@@ -18,6 +18,7 @@ export const REQUEST = {
   status: 0x0c,
   release: 0x0d,
   finish: 0x0e,
+  reach: 0x0f,
 } as const;
 
 /** A name of a request. */
@@ -32,7 +33,8 @@ export type KeeperFrame =
   | { readonly kind: 'eof'; readonly stream: OutputStream; readonly offset: number };
 
 const HEADER_BYTES = 5;
-const STREAM_CODE = { stdout: 1, stderr: 2 } as const;
+/** How a stream is named in frames. */
+export const STREAM_CODE = { stdout: 1, stderr: 2 } as const;
 
 /** One request as bytes, with its tag in front of the body. */
 export const encodeRequest = (name: RequestName, tag: number, body: Uint8Array = new Uint8Array()): Uint8Array => {

@@ -26,3 +26,7 @@ export const JOURNAL_FILE_BYTES = 256 * 1024 * 1024;
 export const KILL_MS = 10_000;
 /** How often the process table is looked at while a process is expected to go. */
 export const GONE_POLL_MS = 2;
+/** The list of one tree: two million entries with long names. */
+export const TREE_LIST_BYTES = 512 * 1024 * 1024;
+/** What a failed command on a tree may say. */
+export const TREE_STDERR_BYTES = 8 * 1024;

@@ -44,6 +44,24 @@ const inputStateSchema = z.discriminatedUnion('state', [
 
 const probeSchema = z.object({ guarantees: z.array(guaranteeSchema) });
 
+const lookSchema = z.union([
+  z.object({ missing: z.literal(true) }),
+  z.object({
+    missing: z.literal(false).default(false),
+    identity: identitySchema.nullable(),
+    alive: z.boolean(),
+    exit: exitSchema.nullable(),
+    stdoutBytes: z.int().nonnegative(),
+    stderrBytes: z.int().nonnegative(),
+    stdoutReleased: z.int().nonnegative(),
+    stderrReleased: z.int().nonnegative(),
+    bootId: z.string(),
+  }),
+]);
+
+/** What `orrery-keeper look` says of a directory. */
+export type KeeperLook = z.output<typeof lookSchema>;
+
 /** What HELLO and STATUS say. */
 export type KeeperHello = z.output<typeof helloSchema>;
 
@@ -53,3 +71,4 @@ export const readExit = (value: unknown): ExitRecord => exitSchema.parse(value);
 export const readInputState = (value: unknown): InputState => inputStateSchema.parse(value);
 export const readIdentity = (value: unknown): KeeperIdentity => identitySchema.parse(value);
 export const readProbe = (value: unknown): readonly GuaranteeReport[] => probeSchema.parse(value).guarantees;
+export const readLook = (value: unknown): KeeperLook => lookSchema.parse(value);

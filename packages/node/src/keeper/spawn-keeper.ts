@@ -26,7 +26,8 @@ const cannotStart = (binary: string, cause: unknown): OrreryError =>
     cause,
   });
 
-const parseFirstWord = (line: string): FirstWord | null => {
+/** The first line of a keeper, read; null when it is none. */
+export const readFirstWord = (line: string): FirstWord | null => {
   const ready = /^ready (\d+) (\d+) (\S+)$/.exec(line);
   if (ready !== null)
     return { kind: 'ready', identity: { pid: Number(ready[1]), startTicks: Number(ready[2]), bootId: ready[3]! } };
@@ -46,7 +47,7 @@ export const startKeeper = async (program: KeeperProgram, dir: string, spawner: 
   const timer = setTimeout(() => command.stdout.destroy(new Error(`no word in ${READY_MS} ms`)), READY_MS);
   try {
     const line = await Promise.race([readLine(command.stdout), failed]);
-    const word = parseFirstWord(line);
+    const word = readFirstWord(line);
     if (word === null) throw keeperLost('it ended before it was ready');
     command.release();
     return word;

@@ -58,7 +58,7 @@ export const limitCases = (stage: () => Stage, expectations: Expectations): void
       args: ['-c', 'head -c 100000000 /dev/zero; echo end'],
       limits: { ...wide, outputBytes: 256 * MIB },
     });
-    await until('the window is full', async () => (await stage().environment.stats()).processes > 0);
+    await until('the window is full', async () => ((await stage().environment.stats()).processes ?? 0) > 0);
     expect(await handle.tryWait()).toBeNull();
     let bytes = 0;
     for await (const chunk of handle.output('stdout', 0)) {

@@ -1,10 +1,22 @@
 // One command in a place, to its end.
 import { OrreryError } from '@orrery/protocol/errors';
 import { ANSWER_BYTES, COMMAND_MS } from './limits.ts';
-import type { Place, PlaceCommand } from './place.ts';
+import type { Place, PlaceCommand, PlaceProcess } from './place.ts';
 
 /** What a command answered. */
 export type PlaceAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
+
+/** How a command is run: what it is fed, how long it may take, and how long its answer may be. */
+export type CommandOptions = {
+  readonly stdin?: PlaceCommand['stdin'];
+  readonly timeoutMs?: number;
+  readonly answerBytes?: number;
+};
+
+const tooLong = (bytes: number): OrreryError =>
+  new OrreryError('input_too_large', `A command in the place answered more than ${bytes} bytes.`, {
+    rule: 'What comes out of a place is bounded.',
+  });
 
 /** The error of a connection that broke: nobody knows what became of what was asked. */
 export const unreachable = (what: string, cause?: unknown): OrreryError =>
@@ -20,19 +32,28 @@ export const commandFailed = (what: string, { exitCode, stderr }: Pick<PlaceAnsw
     rule: 'A place needs a shell, a writable folder and room on its disk.',
   });
 
+/** Starts a command; whatever keeps it from being started is an error of the catalogue. */
+export const startInPlace = async (place: Place, command: PlaceCommand): Promise<PlaceProcess> => {
+  try {
+    return await place.exec(command);
+  } catch (thrown) {
+    throw thrown instanceof OrreryError ? thrown : unreachable('no command can be started there', thrown);
+  }
+};
+
 /** Runs a command to its end. Rejects with `backend_unreachable` when the connection broke before it was known. */
 export const runInPlace = async (
   place: Place,
   argv: readonly string[],
-  { stdin, timeoutMs = COMMAND_MS }: { readonly stdin?: PlaceCommand['stdin']; readonly timeoutMs?: number } = {},
+  { stdin, timeoutMs = COMMAND_MS, answerBytes = ANSWER_BYTES }: CommandOptions = {},
 ): Promise<PlaceAnswer> => {
-  const process = await place.exec({ argv, timeoutMs, ...(stdin === undefined ? {} : { stdin }) });
+  const process = await startInPlace(place, { argv, timeoutMs, ...(stdin === undefined ? {} : { stdin }) });
   const parts: Buffer[] = [];
   let size = 0;
   try {
     for await (const bytes of process.stdio as AsyncIterable<Buffer>) {
       size += bytes.length;
-      if (size > ANSWER_BYTES) throw unreachable(`it answered more than ${ANSWER_BYTES} bytes`);
+      if (size > answerBytes) throw tooLong(answerBytes);
       parts.push(bytes);
     }
   } catch (thrown) {
@@ -49,7 +70,7 @@ export const runInPlace = async (
 export const mustRun = async (
   place: Place,
   argv: readonly string[],
-  { what, ...options }: { readonly what: string; readonly stdin?: PlaceCommand['stdin']; readonly timeoutMs?: number },
+  { what, ...options }: CommandOptions & { readonly what: string },
 ): Promise<Buffer> => {
   const answer = await runInPlace(place, argv, options);
   if (answer.exitCode !== 0) throw commandFailed(what, answer);

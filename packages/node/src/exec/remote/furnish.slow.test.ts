@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFakePlaces } from '../../../test/remote/fake-place.ts';
 import { findKeeperBinary } from '../../keeper/binary.ts';
-import { createKeeperClient } from '../../keeper/client.ts';
-import { createRemoteBackend } from './index.ts';
 import { architectureOf, furnish } from './furnish.ts';
 
 const directories: string[] = [];
@@ -43,20 +41,5 @@ describe('a fresh place', () => {
   it('of a machine that no keeper program is for is refused', () => {
     expect([architectureOf('Linux x86_64\n'), architectureOf('Linux aarch64')]).toEqual(['x64', 'arm64']);
     expect(() => architectureOf('Linux riscv64')).toThrow(expect.objectContaining({ code: 'backend_unavailable' }));
-  });
-
-  it('that nobody names is swept', async () => {
-    const places = newPlaces();
-    const parts = {
-      keeper: createKeeperClient({ binary: () => findKeeperBinary() }),
-      stateDir: directories[0]!,
-      protectedPaths: [],
-      variables: {},
-      installation: 'node-1',
-      keeperProgram: () => findKeeperBinary(),
-    };
-    await places.create(spec, () => undefined);
-    const backend = createRemoteBackend(places, parts);
-    expect([await backend.reclaim(['env-1']), await backend.reclaim([]), await places.list()]).toEqual([[], ['env-1'], []]);
   });
 });

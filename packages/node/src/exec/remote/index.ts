@@ -1,10 +1,25 @@
 // A backend whose environments are places somewhere else: what docker, kubernetes and ssh share.
-import { OrreryError } from '@orrery/protocol/errors';
+import { join } from 'node:path';
+import { createGit } from '../../git/run.ts';
+import type { Git } from '../../git/run.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { directSpawner } from '../../kernel/spawner.ts';
+import { createLocalTrees } from '../../keeper/trees.ts';
+import type { LocalTrees } from '../../keeper/trees.ts';
+import type { GuaranteeReport, KeeperGuarantee } from '../../keeper/types.ts';
 import type { Backend } from '../backend.ts';
 import { checkGuarantees } from '../guarantee-check.ts';
 import type { KeeperBackendParts } from '../keeper-backend.ts';
-import { furnish } from './furnish.ts';
+import type { FrontSettings } from '../keeper-spec.ts';
+import { BROKER_HOLD_MAX, BROKER_HOLD_MS } from '../limits.ts';
+import { createObjectPacks } from './borrowed-objects.ts';
+import { UNREACHABLE_MS } from './limits.ts';
+import { openPlace, reopenPlace } from './opening.ts';
+import type { Opening } from './opening.ts';
 import type { PlaceProvider } from './place.ts';
+import { placeDirectory, recordedPlaces } from './record.ts';
+import type { AtPlaceStep } from './steps.ts';
 
 /** What the node gives every remote backend. */
 export type RemoteBackendParts = KeeperBackendParts & {
@@ -12,32 +27,74 @@ export type RemoteBackendParts = KeeperBackendParts & {
   readonly installation: string;
   /** The static keeper program for a Linux machine of that architecture (`x64`, `arm64`). */
   readonly keeperProgram: (arch: string) => string;
+  /** Works on trees of this machine. Default: by the keeper program, started from this process. */
+  readonly trees?: LocalTrees;
+  readonly git?: Git;
+  /** Directories that places may see read-only, beside those of an environment: where agent programs are. */
+  readonly mountable?: readonly string[];
+  readonly front?: FrontSettings;
+  readonly clock?: Clock;
+  readonly patienceMs?: number;
+  readonly atStep?: AtPlaceStep;
+};
+
+const NAMES: readonly KeeperGuarantee[] = ['files', 'network', 'hosts', 'processes', 'signals', 'limits'];
+
+/** What is known before there is a place: what it gives by itself; the rest is asked of the keeper in it. */
+const knownReports = ({ name, provides }: PlaceProvider): GuaranteeReport[] =>
+  NAMES.map((guarantee) => {
+    const missing = `known when an environment is open: ${name} asks the place`;
+    return provides.find((report) => report.guarantee === guarantee) ?? { guarantee, held: false, by: 'nothing', missing };
+  });
+
+/** Ends what a dead node left. What was done there and never brought back is not in anybody's hands: see `salvage`. */
+const reclaim = async (opening: Opening, parent: string, live: readonly string[]): Promise<string[]> => {
+  const recorded = await recordedPlaces(parent);
+  // A node that never opened a place here asks nobody: the engine, cluster or host may not even be there.
+  if (recorded.length === 0) return [];
+  const there = await opening.provider.list();
+  const dead = [...new Set([...there, ...recorded])].filter((id) => !live.includes(id));
+  for (const id of dead) {
+    await opening.provider.sweep(id);
+    await placeDirectory(parent, id).remove();
+  }
+  return dead;
 };
 
 /** A backend over the places of `provider`. */
-export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBackendParts): Backend => ({
-  name: provider.name,
-  exposure: { kind: 'loopback' },
-  guarantees: () => Promise.resolve(provider.provides),
-  cannotStop: provider.cannotStop,
-  defaultRequired: provider.defaultRequired,
-  preflight: async (required) => {
-    await provider.preflight();
-    checkGuarantees(provider.name, provider.provides, required);
-  },
-  open: async (spec) => {
-    const { installation } = parts;
-    const asked = { environmentId: spec.id, taskId: spec.taskId, installation, image: spec.image, limits: spec.limits };
-    const place = await provider.create({ ...asked, mountable: [] }, () => undefined);
-    await furnish(place, parts.keeperProgram);
-    await place.remove();
-    throw new OrreryError('unsupported', `Programs cannot be started by ${provider.name} yet.`);
-  },
-  reopen: (spec) =>
-    Promise.reject(new OrreryError('not_found', `The environment ${spec.id} was never opened by ${provider.name}.`)),
-  reclaim: async (live) => {
-    const dead = (await provider.list()).filter((id) => !live.includes(id));
-    for (const id of dead) await provider.sweep(id);
-    return dead;
-  },
-});
+export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBackendParts): Backend => {
+  const parent = join(parts.stateDir, provider.name);
+  const packs = createObjectPacks({ git: parts.git ?? createGit(), directory: join(parts.stateDir, 'packs') });
+  const opening: Opening = {
+    installation: parts.installation,
+    keeperProgram: parts.keeperProgram,
+    provider,
+    trees: parts.trees ?? createLocalTrees({ binary: () => parts.keeperProgram(process.arch), spawner: directSpawner }),
+    packs,
+    mountable: parts.mountable ?? [],
+    front: parts.front ?? { brokerHoldMs: BROKER_HOLD_MS, brokerHoldMax: BROKER_HOLD_MAX },
+    clock: parts.clock ?? systemClock,
+    patienceMs: parts.patienceMs ?? UNREACHABLE_MS,
+    atStep: parts.atStep ?? (() => undefined),
+  };
+  return {
+    name: provider.name,
+    exposure: { kind: 'loopback' },
+    guarantees: () => Promise.resolve(knownReports(provider)),
+    cannotStop: provider.cannotStop,
+    defaultRequired: provider.defaultRequired,
+    preflight: async (required) => {
+      await provider.preflight();
+      // What the place itself cannot give is refused now; what its keepers can is known, and refused, when it is open.
+      const never = provider.provides.filter(({ held }) => !held).map(({ guarantee }) => guarantee);
+      checkGuarantees(
+        provider.name,
+        provider.provides,
+        required.filter((name) => never.includes(name)),
+      );
+    },
+    open: (spec) => openPlace(opening, placeDirectory(parent, spec.id), spec),
+    reopen: (spec) => reopenPlace(opening, placeDirectory(parent, spec.id), spec),
+    reclaim: (live) => reclaim(opening, parent, live),
+  };
+};

@@ -90,6 +90,8 @@ export type PlaceProvider = {
   readonly provides: readonly GuaranteeReport[];
   /** What it cannot stop, in plain words, beside what is true of every remote place. */
   readonly cannotStop: readonly string[];
+  /** Folders of a place, beside its system and PATH, that every program may read and execute: where an image keeps its tools. */
+  readonly toolPaths?: readonly string[];
   /** The guarantees a task requires here when nobody said otherwise. */
   readonly defaultRequired: readonly KeeperGuarantee[];
 };

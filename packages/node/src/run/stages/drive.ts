@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
 import { OrreryError, type StageName } from '@orrery/protocol';
 import type { RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
@@ -100,17 +98,8 @@ const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string):
     command: open.intent.command ?? null,
     asRoot: parts.asRoot,
   });
-  await writeHomeFiles(environment.home, launch.homeFiles);
+  for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
   return launch;
-};
-
-/** Home lies on this machine for every backend there is so far; the files hold no secrets. */
-const writeHomeFiles = async (home: string, files: TurnLaunch['homeFiles']): Promise<void> => {
-  for (const [file, content] of Object.entries(files)) {
-    const path = join(home, normalize(`/${file}`));
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(path, content, { mode: 0o600 });
-  }
 };
 
 const turnSpec = (
@@ -127,7 +116,7 @@ const turnSpec = (
     grants: [
       { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
       ...launch.programPaths.map(
-        (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'environment', required: true }) as const,
+        (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }) as const,
       ),
     ],
     env: { ...taskEnvironment(open, round), ...launch.env },

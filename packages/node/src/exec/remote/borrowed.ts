@@ -1,0 +1,34 @@
+// The objects that a checkout borrows, in a place.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EnvironmentSpec } from '../backend.ts';
+import type { ObjectPacks } from './borrowed-objects.ts';
+import { putFile, putLocalFile } from './place-tools.ts';
+import type { Line } from './patience.ts';
+
+/** The file of a checkout that says where its borrowed objects are. It differs here and there, so it is never carried back. */
+export const ALTERNATES = '.git/objects/info/alternates';
+
+/** Where borrowed objects lie in a place that does not see those of this machine. */
+export const borrowedFolder = (root: string): string => `${root}/borrowed`;
+
+/**
+ * Makes the borrowed objects of a checkout in `work` readable there: the history of its commit as one pack, unless the place
+ * sees them as `seen`. A checkout that borrows nothing is left as it is.
+ */
+export const stageBorrowed = async (
+  { line, packs }: { readonly line: Line; readonly packs: ObjectPacks },
+  spec: EnvironmentSpec,
+  { work, seen }: { readonly work: string; readonly seen: string | null },
+): Promise<void> => {
+  if (!existsSync(join(spec.workdir, ALTERNATES))) return;
+  const inside = seen ?? borrowedFolder(line.layout.root);
+  if (spec.borrows !== undefined && seen === null) {
+    const { pack, index } = await packs.of(spec.borrows.objects, spec.borrows.commit);
+    await putLocalFile(line, `${inside}/pack/pack-borrowed.pack`, pack);
+    await putLocalFile(line, `${inside}/pack/pack-borrowed.idx`, index);
+  }
+  const text = spec.borrows === undefined ? await readFile(join(spec.workdir, ALTERNATES)) : Buffer.from(`${inside}\n`);
+  await putFile(line, `${work}/${ALTERNATES}`, { bytes: text, mode: 0o644 });
+};

@@ -1,0 +1,225 @@
+// Opening an environment in a place, and finding one again. Each step is on disk before the next, and can be done twice.
+import { randomInt } from 'node:crypto';
+import { OrreryError } from '@orrery/protocol/errors';
+import type { GuaranteeReport } from '../../keeper/types.ts';
+import type { Environment, EnvironmentSpec } from '../backend.ts';
+import { checkGuarantees } from '../guarantee-check.ts';
+import { SANDBOX_FRONT_PORT } from '../limits.ts';
+import { createBelongings } from './belongings.ts';
+import { ALTERNATES, borrowedFolder, stageBorrowed } from './borrowed.ts';
+import type { ObjectPacks } from './borrowed-objects.ts';
+import { createCustody } from './custody.ts';
+import { furnish, layoutOf } from './furnish.ts';
+import type { PlaceLayout } from './furnish.ts';
+import { gonePlace } from './gone-place.ts';
+import { createLedger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { RETRY_FIRST_MS, RETRY_MOST_MS, SHARED_PORT_FIRST, SHARED_PORT_LAST } from './limits.ts';
+import type { PathPair } from './paths.ts';
+import type { Line } from './patience.ts';
+import { patiently } from './patience.ts';
+import type { Place, PlaceProvider } from './place.ts';
+import { existing, probePlace } from './place-tools.ts';
+import type { PlaceDirectory, PlaceRecord } from './record.ts';
+import { serveBroker } from './relay.ts';
+import { createRemoteEnvironment } from './remote-environment.ts';
+import { createRemoteKeeper } from './remote-keeper.ts';
+import { placeGrants } from './render.ts';
+import type { RemoteSettings } from './settings.ts';
+import { carryTree, listInside, stageIn } from './staging.ts';
+import type { StagedTree, Stager } from './staging.ts';
+
+/** What opening works with. */
+export type Opening = RemoteSettings & {
+  readonly provider: PlaceProvider;
+  readonly packs: ObjectPacks;
+};
+
+/** Directories of this machine that an environment has, and where they go in a place that sees none of them. */
+const ownPairs = (spec: EnvironmentSpec, layout: PlaceLayout): PathPair[] => [
+  { local: spec.workdir, inside: layout.work },
+  { local: spec.home, inside: layout.home },
+  { local: spec.scratchpad, inside: layout.tmp },
+  ...(spec.borrows === undefined ? [] : [{ local: spec.borrows.objects, inside: borrowedFolder(layout.root) }]),
+];
+
+const seenBy = (place: Place, local: string): string | null => {
+  const mount = place.mounted
+    .filter((one) => local === one.local || local.startsWith(`${one.local}/`))
+    .toSorted((a, b) => b.local.length - a.local.length)[0];
+  return mount === undefined ? null : `${mount.inside}${local.slice(mount.local.length)}`;
+};
+
+/** What everything is called there: as it is mounted, else where it is brought. */
+const pairsOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): PathPair[] => [
+  ...place.mounted,
+  ...ownPairs(spec, layout).filter(({ local }) => seenBy(place, local) === null),
+];
+
+/** The trees of an environment that have to be brought and carried back. */
+const treesOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): StagedTree[] => {
+  const work = { name: 'work', local: spec.workdir, inside: layout.work, skip: [ALTERNATES] };
+  const home = { name: 'home', local: spec.home, inside: layout.home, skip: [] };
+  return (spec.keepsHome === true ? [work, home] : [work]).filter(({ local }) => seenBy(place, local) === null);
+};
+
+const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Opened): Promise<void> => {
+  const { place, layout } = stager.line;
+  const trees = treesOf(spec, place, layout);
+  for (const tree of trees) await stageIn(stager, tree);
+  if (seenBy(place, spec.home) === null && spec.keepsHome !== true) await carryTree(stager, spec.home, layout.home);
+  if (trees.some(({ name }) => name === 'work')) {
+    const seen = spec.borrows === undefined ? null : seenBy(place, spec.borrows.objects);
+    await stageBorrowed({ line: stager.line, packs: opening.packs }, spec, { work: layout.work, seen });
+  }
+  await createBelongings(stager, ledger).bring(spec.grants);
+  for (const tree of trees) await ledger.directory.writeList(tree.name, await listInside(stager.line, tree));
+};
+
+type Opened = { readonly spec: EnvironmentSpec; readonly ledger: Ledger };
+
+/** Reports of keepers in the place, where the place itself says nothing of them. */
+const mergeReports = (provided: readonly GuaranteeReport[], probed: readonly GuaranteeReport[]): GuaranteeReport[] =>
+  probed.map((report) => provided.find(({ guarantee }) => guarantee === report.guarantee) ?? report);
+
+const lineTo = (opening: Opening, place: Place): Line & { readonly drop: () => void } => {
+  const over = new AbortController();
+  const { clock, patienceMs } = opening;
+  return { place, layout: layoutOf(place), clock, patienceMs, over: over.signal, drop: () => over.abort(dropped()) };
+};
+
+const dropped = (): OrreryError => new OrreryError('stale', 'The environment is closed.');
+
+/** The view of an environment in a place. The place may be gone: then everything asked of it says so. */
+const viewOf = async (
+  opening: Opening,
+  place: Place,
+  { spec, ledger, ready }: Opened & { readonly ready: boolean },
+): Promise<Environment> => {
+  const { provider, front, atStep } = opening;
+  const line = lineTo(opening, place);
+  const stager = { line, trees: opening.trees };
+  const guarantees = ready ? mergeReports(provider.provides, await probePlace(line)) : provider.provides;
+  const held = provider.provides.filter((report) => report.held).map(({ guarantee }) => guarantee);
+  const view = {
+    layout: line.layout,
+    variables: place.variables,
+    toolPaths: provider.toolPaths ?? [],
+    front: { ...front, port: ledger.record.frontPort },
+    required: spec.required.filter((name) => !held.includes(name)),
+  };
+  const asked = placeGrants(view).map(({ path }) => path);
+  const broker = ready ? serveBroker(line, spec.brokerSocket) : null;
+  const trees = treesOf(spec, place, line.layout);
+  return createRemoteEnvironment(
+    {
+      backend: provider.name,
+      spec,
+      line,
+      keeper: createRemoteKeeper(line),
+      ledger,
+      belongings: createBelongings(stager, ledger),
+      custody: createCustody({ stager, ledger, trees, atStep, leave: () => broker?.stop(), drop: line.drop }),
+      guarantees,
+      view,
+      system: ready ? await existing(line, asked) : new Set(),
+    },
+    asked,
+  );
+};
+
+/** The broker's port inside: its own loopback has always the same; one that others use too gets one of its own. */
+const portFor = ({ provider }: Opening): number =>
+  provider.provides.some(({ guarantee, held }) => guarantee === 'network' && held)
+    ? SANDBOX_FRONT_PORT
+    : randomInt(SHARED_PORT_FIRST, SHARED_PORT_LAST);
+
+const newRecord = (opening: Opening, spec: EnvironmentSpec): PlaceRecord => ({
+  version: 1,
+  id: spec.id,
+  taskId: spec.taskId,
+  step: 'opening',
+  ref: null,
+  root: null,
+  frontPort: portFor(opening),
+  pairs: [],
+  started: false,
+  dirty: false,
+  syncedAtMs: null,
+});
+
+/** Directories that a place may see as they are. */
+const mountableOf = ({ mountable }: Opening, spec: EnvironmentSpec) => [
+  ...[spec.workdir, spec.home, spec.scratchpad].map((local) => ({ local, readOnly: false })),
+  ...spec.grants
+    .filter(({ provenance, scope, path }) => provenance === 'orrery' && scope === 'absolute' && path !== spec.workdir)
+    .map(({ path, access }) => ({ local: path, readOnly: !access.includes('w') })),
+  ...[...spec.readOnly, ...mountable].map((local) => ({ local, readOnly: true })),
+];
+
+const makePlace = (opening: Opening, spec: EnvironmentSpec): Promise<Place> => {
+  const { provider, installation } = opening;
+  const { wallMs: _wall, outputBytes: _output, ...limits } = spec.limits;
+  const asked = { environmentId: spec.id, taskId: spec.taskId, installation, image: spec.image, limits };
+  return provider.create({ ...asked, mountable: mountableOf(opening, spec) }, () => undefined);
+};
+
+const alreadyOpen = (id: string): OrreryError =>
+  new OrreryError('conflict', `The environment ${id} is open already.`, {
+    rule: 'An environment is opened once.',
+    fix: 'Reopen it to find its programs again.',
+  });
+
+/** Opens a new environment, or begins again with one that was not open yet when the node ended. */
+export const openPlace = async (opening: Opening, directory: PlaceDirectory, spec: EnvironmentSpec): Promise<Environment> => {
+  const { provider, atStep } = opening;
+  const before = await directory.read();
+  if (before?.started === true) throw alreadyOpen(spec.id);
+  const record = before ?? newRecord(opening, spec);
+  await directory.write(record);
+  atStep('place-recorded');
+  const ledger = createLedger(directory, record);
+  const place = await makePlace(opening, spec);
+  atStep('place-made');
+  const pairs = pairsOf(spec, place, layoutOf(place));
+  await ledger.change({ step: 'placed', ref: { ...place.ref }, root: place.root, pairs });
+  atStep('place-noted');
+  const line = lineTo(opening, place);
+  await patiently(line, () => furnish(place, opening.keeperProgram));
+  checkGuarantees(provider.name, mergeReports(provider.provides, await probePlace(line)), spec.required);
+  atStep('stage-in');
+  await stageAll(opening, { line, trees: opening.trees }, { spec, ledger });
+  await ledger.change({ step: 'staged-in' });
+  atStep('staged-in');
+  const environment = await viewOf(opening, place, { spec, ledger, ready: true });
+  await ledger.change({ step: 'open' });
+  atStep('place-open');
+  return environment;
+};
+
+/** Finds the place of an environment that an earlier start of the node opened. One that is gone can only be closed. */
+export const reopenPlace = async (opening: Opening, directory: PlaceDirectory, spec: EnvironmentSpec): Promise<Environment> => {
+  const { provider } = opening;
+  const record = await directory.read();
+  if (record === null)
+    throw new OrreryError('not_found', `The environment ${spec.id} was never opened by ${provider.name}, or it was closed.`, {
+      fix: 'Open a new one.',
+    });
+  const found = record.ref === null ? null : await findAgain(opening, spec.id, record.ref);
+  const place = found ?? gonePlace(record, () => provider.sweep(spec.id));
+  const ready = found !== null && record.step === 'open';
+  return viewOf(opening, place, { spec, ledger: createLedger(directory, record), ready });
+};
+
+/** Not being able to tell is waited for, as long as a place may be out of reach. */
+const findAgain = async (opening: Opening, id: string, ref: Readonly<Record<string, string>>): Promise<Place | null> => {
+  const start = opening.clock.monotonicMs();
+  for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MOST_MS)) {
+    try {
+      return await opening.provider.find(id, ref);
+    } catch (thrown) {
+      if (opening.clock.monotonicMs() - start >= opening.patienceMs) throw thrown;
+      await opening.clock.sleep(waitMs);
+    }
+  }
+};

@@ -1,0 +1,148 @@
+// The keeper program's own commands in a place: what the node asks there beside running programs.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
+import { OrreryError } from '@orrery/protocol/errors';
+import { readLook, readProbe } from '../../keeper/records.ts';
+import type { KeeperLook } from '../../keeper/records.ts';
+import type { GuaranteeReport, OutputChunk, OutputStream } from '../../keeper/types.ts';
+import { commandFailed, mustRun, runInPlace, startInPlace, unreachable } from './command.ts';
+import { STAGE_MS } from './limits.ts';
+import { createPauses, checkThere, isUnreachable, patiently } from './patience.ts';
+import type { Line } from './patience.ts';
+
+const parse = <T>(text: Buffer, read: (value: unknown) => T): T => {
+  try {
+    return read(JSON.parse(text.toString('utf8')));
+  } catch (thrown) {
+    throw new OrreryError('backend_unavailable', 'The keeper program in the place gave an answer that cannot be read.', {
+      details: { said: text.subarray(0, 200).toString('utf8') },
+      cause: thrown,
+    });
+  }
+};
+
+/** What is in a run's directory, asked once. */
+export const lookAt = async ({ place, layout }: Line, dir: string): Promise<KeeperLook> =>
+  parse(await mustRun(place, [layout.keeper, 'look', dir], { what: 'Looking at a run' }), readLook);
+
+/** What a confined program would get in the place. */
+export const probePlace = (line: Line): Promise<readonly GuaranteeReport[]> =>
+  patiently(line, async () =>
+    parse(await mustRun(line.place, [line.layout.keeper, 'probe'], { what: 'Asking what the place can guarantee' }), readProbe),
+  );
+
+/** Ends the program of `dir` with its tree, and removes the directory. Also when there is none. */
+export const settleRun = async (line: Line, dir: string): Promise<void> => {
+  const { place, layout } = line;
+  await patiently(line, () => mustRun(place, [layout.keeper, 'settle', dir], { what: 'Ending a run' }));
+};
+
+/** The size is told, since a connection that was cut looks like the end of a file. */
+const putArguments = ({ layout }: Line, path: string, { mode, size }: { readonly mode: number; readonly size: number }) => [
+  layout.keeper,
+  'put',
+  path,
+  '--mode',
+  mode.toString(8),
+  '--make-parents',
+  '700',
+  '--size',
+  String(size),
+];
+
+/** Writes a file whole, or not at all. Its bytes go through stdin. */
+export const putFile = async (
+  line: Line,
+  path: string,
+  { bytes, mode }: { readonly bytes: Uint8Array; readonly mode: number },
+): Promise<void> => {
+  const argv = putArguments(line, path, { mode, size: bytes.length });
+  await patiently(line, () => mustRun(line.place, argv, { what: 'Writing a file', stdin: bytes }));
+};
+
+/** Writes a file of this machine, of any size, there; read-only for its owner. */
+export const putLocalFile = async (line: Line, path: string, local: string): Promise<void> => {
+  const argv = putArguments(line, path, { mode: 0o400, size: (await stat(local)).size });
+  await patiently(line, async () => {
+    const stdin = createReadStream(local);
+    try {
+      await mustRun(line.place, argv, { what: 'Writing a file', stdin, timeoutMs: STAGE_MS });
+    } finally {
+      stdin.destroy();
+    }
+  });
+};
+
+/** The bytes of a file, or null when it is not there. */
+export const takeFile = (line: Line, path: string): Promise<Buffer | null> =>
+  patiently(line, async () => {
+    const script = 'test -e "$1" || exit 44; exec cat -- "$1"';
+    const answer = await runInPlace(line.place, ['sh', '-c', script, 'sh', path]);
+    if (answer.exitCode === 44) return null;
+    if (answer.exitCode !== 0) throw commandFailed('Reading a file', answer);
+    return answer.stdout;
+  });
+
+/** Which of `paths` are there. */
+export const existing = (line: Line, paths: readonly string[]): Promise<ReadonlySet<string>> =>
+  patiently(line, async () => {
+    if (paths.length === 0) return new Set();
+    const script = 'for path; do if [ -e "$path" ]; then printf "1"; else printf "0"; fi; done';
+    const said = await mustRun(line.place, ['sh', '-c', script, 'sh', ...paths], { what: 'Looking for paths' });
+    return new Set(paths.filter((_, index) => said[index] === 0x31));
+  });
+
+/** A fresh connection to the keeper of `dir`. */
+export const dialRun = async ({ place, layout }: Line, dir: string): Promise<Duplex> => {
+  const process = await startInPlace(place, { argv: [layout.keeper, 'attach', dir], stdin: 'open', timeoutMs: null });
+  process.stdio.once('close', () => process.close());
+  void process.ended.then((ended) => {
+    if ('lost' in ended) process.stdio.destroy(unreachable(ended.lost));
+  });
+  return process.stdio;
+};
+
+/** Exit code of `spool` for bytes that were released. */
+const TRIMMED = 4;
+
+const trimmed = (stream: OutputStream, offset: number): OrreryError =>
+  new OrreryError('history_expired', `Output of ${stream} from byte ${offset} is gone.`, {
+    rule: 'What was taken over was trimmed.',
+    details: { stream, offset },
+  });
+
+/** Spooled output from an offset to what is there now; a connection that breaks is made again from where it was. */
+export async function* readPlaceSpool(
+  line: Line,
+  dir: string,
+  { stream, from }: { readonly stream: OutputStream; readonly from: number },
+): AsyncGenerator<OutputChunk> {
+  const { place, layout } = line;
+  let offset = from;
+  let pauses = createPauses(line);
+  for (;;) {
+    try {
+      const argv = [layout.keeper, 'spool', dir, stream, '--from', String(offset)];
+      const process = await startInPlace(place, { argv, timeoutMs: null });
+      try {
+        for await (const bytes of process.stdio as AsyncIterable<Buffer>) {
+          yield { offset, bytes };
+          offset += bytes.length;
+          pauses = createPauses(line);
+        }
+      } finally {
+        process.close();
+      }
+      const ended = await process.ended;
+      if ('exitCode' in ended && ended.exitCode === 0) return;
+      if ('exitCode' in ended && ended.exitCode === TRIMMED) throw trimmed(stream, offset);
+      if ('exitCode' in ended) throw commandFailed('Reading output', { ...ended, stderr: process.stderr() });
+      throw unreachable(ended.lost);
+    } catch (thrown) {
+      if (thrown instanceof OrreryError && !isUnreachable(thrown)) throw thrown;
+      await checkThere(line);
+      await pauses.next(thrown);
+    }
+  }
+}

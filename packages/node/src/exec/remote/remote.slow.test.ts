@@ -1,0 +1,141 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { sampleEnvironment, sampleRun } from '../../../test/exec/sample-specs.ts';
+import { collect } from '../../../test/conformance/stage.ts';
+import { createFakePlaces } from '../../../test/remote/fake-place.ts';
+import { remoteParts } from '../../../test/remote/remote-parts.ts';
+import type { Environment, EnvironmentSpec, RunSpec } from '../backend.ts';
+import { createRemoteBackend } from './index.ts';
+
+const directories: string[] = [];
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+const newStage = () => {
+  const root = mkdtempSync(join(tmpdir(), 'orrery-remote-'));
+  directories.push(root);
+  const spec: EnvironmentSpec = sampleEnvironment({
+    workdir: join(root, 'work'),
+    home: join(root, 'home'),
+    scratchpad: join(root, 'tmp'),
+    brokerSocket: join(root, 'broker.sock'),
+    limits: { wallMs: 120_000, outputBytes: 1024 ** 3 },
+  });
+  for (const path of [spec.workdir, spec.home, spec.scratchpad]) mkdirSync(path);
+  const places = createFakePlaces(join(root, 'places'));
+  const backend = createRemoteBackend(places, remoteParts(join(root, 'state'), { patienceMs: 60_000 }));
+  return { root, spec, places, backend };
+};
+
+const run = async (environment: Environment, script: string, over: Partial<RunSpec> = {}) => {
+  const handle = await environment.start(
+    sampleRun({ args: ['-c', script], cwd: environment.workdir, runId: `run-${Math.random().toString(36).slice(2)}`, ...over }),
+  );
+  await handle.go();
+  const [stdout, stderr, end] = await Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
+  await handle.finish();
+  return { stdout: stdout.toString(), stderr: stderr.toString(), end };
+};
+
+describe('an environment in a place', () => {
+  it('has the checkout, runs programs in it, and brings back what they did when it is closed', async () => {
+    const { root, spec, places, backend } = newStage();
+    const at = (path: string): string => join(spec.workdir, path);
+    writeFileSync(at('kept'), 'as it was');
+    writeFileSync(at('changed'), 'before');
+    writeFileSync(at('deleted'), 'not for long');
+    mkdirSync(at('folder/deep'), { recursive: true });
+    writeFileSync(at('folder/deep/file'), 'x');
+    symlinkSync('kept', at('link'));
+    const before = statSync(at('kept')).ino;
+    const environment = await backend.open(spec);
+    expect(environment.workdir).not.toBe(spec.workdir);
+    const script = [
+      'cat kept; echo; pwd; readlink link',
+      'printf after > changed; rm deleted; rm -r folder; printf file > folder',
+      'mkdir -p new/a; printf x > new/a/tool; chmod 755 new/a/tool; ln -s ../kept new/link',
+      'printf "$HOME $TMPDIR" > where; exit 3',
+    ].join('\n');
+    const { stdout, end } = await run(environment, script);
+    expect([stdout, end.exitCode]).toEqual([`as it was\n${environment.workdir}\nkept\n`, 3]);
+    expect(readFileSync(at('changed'), 'utf8')).toBe('before');
+    expect(await environment.close()).toEqual({ lost: null });
+    expect(readdirSync(spec.workdir).toSorted()).toEqual(['changed', 'folder', 'kept', 'link', 'new', 'where']);
+    expect([readFileSync(at('changed'), 'utf8'), readFileSync(at('folder'), 'utf8')]).toEqual(['after', 'file']);
+    expect([statSync(at('new/a/tool')).mode & 0o777, readlinkSync(at('new/link'))]).toEqual([0o755, '../kept']);
+    expect(readFileSync(at('where'), 'utf8')).toBe(`${environment.home} ${environment.scratchpad}`);
+    expect(statSync(at('kept')).ino).toBe(before);
+    expect([existsSync(places.rootOf(spec.id)), readdirSync(join(root, 'state/fake'))]).toEqual([false, []]);
+  });
+
+  it('goes on after every cut of its connections: each byte is read once, each input is written once', async () => {
+    const { spec, places, backend } = newStage();
+    const environment = await backend.open(spec);
+    const handle = await environment.start(
+      sampleRun({
+        args: ['-c', 'n=0; while read line; do n=$((n+1)); echo "$n $line"; echo "e $line" >&2; done; echo bye; exit 5'],
+        cwd: environment.workdir,
+        stdio: 'stream',
+        limits: { wallMs: 120_000, outputBytes: 1_000_000 },
+      }),
+    );
+    await handle.go();
+    const reading = Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
+    let cuts = 0;
+    for (let round = 1; round <= 20; round++) {
+      const written = handle.write(`input-${round}`, Buffer.from(`line ${round}\n`));
+      cuts += places.cut();
+      expect(await written).toEqual({ state: 'written' });
+    }
+    const closing = handle.closeInput();
+    cuts += places.cut();
+    await closing;
+    const [stdout, stderr, end] = await reading;
+    const lines = Array.from({ length: 20 }, (_, index) => index + 1);
+    expect(stdout.toString()).toBe(`${lines.map((n) => `${n} line ${n}\n`).join('')}bye\n`);
+    expect(stderr.toString()).toBe(lines.map((n) => `e line ${n}\n`).join(''));
+    expect([end.exitCode, cuts >= 20]).toEqual([5, true]);
+    places.cut();
+    await handle.finish();
+    await environment.close();
+  }, 120_000);
+
+  it('waits while nobody can reach it, and says that it is gone only when it is', async () => {
+    const { spec, places, backend } = newStage();
+    const environment = await backend.open(spec);
+    await run(environment, 'echo one > file');
+    await environment.sync();
+    expect(readFileSync(join(spec.workdir, 'file'), 'utf8')).toBe('one\n');
+    const handle = await environment.start(
+      sampleRun({ command: 'sleep', args: ['1000'], cwd: environment.workdir, limits: spec.limits }),
+    );
+    await handle.go();
+    const waiting = handle.wait();
+    waiting.catch(() => undefined);
+    places.unreachable = true;
+    places.cut();
+    const asked = handle.tryWait();
+    places.unreachable = false;
+    expect(await asked).toBeNull();
+    rmSync(join(places.rootOf(spec.id), '..'), { recursive: true, force: true });
+    places.cut();
+    await expect(waiting).rejects.toMatchObject({ code: 'keeper_lost' });
+    const { lost } = await environment.close();
+    expect(lost).toMatch(/is gone.*was not brought back/);
+    expect(readFileSync(join(spec.workdir, 'file'), 'utf8')).toBe('one\n');
+  }, 120_000);
+});

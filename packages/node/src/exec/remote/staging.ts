@@ -1,0 +1,134 @@
+// Bringing trees to a place and what was done with them back.
+import { Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { OrreryError } from '@orrery/protocol/errors';
+import type { LocalTrees } from '../../keeper/trees.ts';
+import { commandFailed, mustRun, startInPlace, unreachable } from './command.ts';
+import { STAGED_BYTES, STAGED_ENTRIES, STAGE_MS } from './limits.ts';
+import { compareListings, readListing } from './listing.ts';
+import type { Entry } from './listing.ts';
+import { patiently } from './patience.ts';
+import type { Line } from './patience.ts';
+import type { PlaceProcess } from './place.ts';
+
+/** A tree that is here and in the place. */
+export type StagedTree = {
+  readonly name: string;
+  readonly local: string;
+  readonly inside: string;
+  /** Paths below it that are not compared and never carried back. */
+  readonly skip: readonly string[];
+};
+
+/** What staging works with. */
+export type Stager = { readonly line: Line; readonly trees: LocalTrees };
+
+const tooLarge = (tree: string, what: string): OrreryError =>
+  new OrreryError('input_too_large', `${tree} has ${what}.`, {
+    rule: `At most ${STAGED_ENTRIES} entries and ${STAGED_BYTES} bytes are carried to or from a place.`,
+    fix: 'Take what is built or downloaded out of the tree, or use a backend of this machine.',
+  });
+
+const checkSize = (tree: string, entries: ReadonlyMap<string, Entry>): void => {
+  if (entries.size > STAGED_ENTRIES) throw tooLarge(tree, `${entries.size} entries`);
+  let bytes = 0;
+  for (const { type, size } of entries.values()) if (type === 'f') bytes += size;
+  if (bytes > STAGED_BYTES) throw tooLarge(tree, `${bytes} bytes`);
+};
+
+const ownerArgs = ({ place }: Line): string[] =>
+  place.owner === null ? [] : ['--owner', `${place.owner.uid}:${place.owner.gid}`];
+
+/** The end of a command that took an archive. */
+const taken = async (process: PlaceProcess, what: string): Promise<void> => {
+  process.stdio.resume();
+  const ended = await process.ended;
+  if ('lost' in ended) throw unreachable(ended.lost);
+  if (ended.exitCode !== 0) throw commandFailed(what, { ...ended, stderr: process.stderr() });
+};
+
+/** Packs a tree of this machine into the folder `inside` of the place, beside what is there. Repeatable. */
+export const carryTree = ({ line, trees }: Stager, local: string, inside: string): Promise<void> =>
+  patiently(line, async () => {
+    const { archive, done } = trees.pack(local);
+    done.catch(() => undefined);
+    const argv = [line.layout.keeper, 'unpack', inside, '--make', ...ownerArgs(line)];
+    const process = await startInPlace(line.place, { argv, stdin: archive, timeoutMs: STAGE_MS });
+    try {
+      await taken(process, `Bringing ${local}`);
+      await done;
+    } finally {
+      archive.destroy();
+      process.close();
+    }
+  });
+
+/** The list of a tree in the place. */
+export const listInside = (line: Line, tree: Pick<StagedTree, 'inside' | 'skip'>): Promise<Buffer> =>
+  patiently(line, () => {
+    const argv = [line.layout.keeper, 'list', tree.inside, ...tree.skip.flatMap((path) => ['--skip', path])];
+    return mustRun(line.place, argv, { what: 'Listing a tree', answerBytes: LIST_BYTES, timeoutMs: STAGE_MS });
+  });
+
+const LIST_BYTES = 512 * 1024 * 1024;
+
+/** Brings a tree in, from nothing: what an earlier try left there is taken away. */
+export const stageIn = async (stager: Stager, tree: StagedTree): Promise<void> => {
+  const { line } = stager;
+  checkSize(tree.local, readListing(await stager.trees.list(tree.local, [])));
+  await patiently(line, () => mustRun(line.place, [line.layout.keeper, 'remove', tree.inside], { what: 'Making a tree anew' }));
+  await carryTree(stager, tree.local, tree.inside);
+};
+
+/** Ends an archive that grows past what may be carried. */
+const bounded = (name: string): Transform => {
+  let bytes = 0;
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > STAGED_BYTES + STAGED_ENTRIES * 1024) done(tooLarge(name, `more than ${STAGED_BYTES} bytes`));
+      else done(null, chunk);
+    },
+  });
+};
+
+const nulList = (paths: readonly string[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
+
+/** Archive of some paths of a tree in the place; it errors when it broke off, so that nobody takes a part for the whole. */
+const packInside = async (line: Line, tree: StagedTree, paths: readonly string[]): Promise<Readable> => {
+  const argv = [line.layout.keeper, 'pack', tree.inside, '--from-stdin'];
+  const process = await startInPlace(line.place, { argv, stdin: nulList(paths), timeoutMs: STAGE_MS });
+  const archive = bounded(tree.inside);
+  process.stdio.on('error', (thrown: Error) => archive.destroy(unreachable('an archive broke off', thrown)));
+  process.stdio.on('data', (bytes: Buffer) => {
+    if (!archive.write(bytes)) process.stdio.pause();
+  });
+  archive.on('drain', () => process.stdio.resume());
+  archive.once('close', () => process.close());
+  process.stdio.once('end', () => {
+    void process.ended.then((ended) => {
+      if ('exitCode' in ended && ended.exitCode === 0) archive.end();
+      else if ('exitCode' in ended) archive.destroy(commandFailed('Packing a tree', { ...ended, stderr: process.stderr() }));
+      else archive.destroy(unreachable(ended.lost));
+    });
+  });
+  void process.ended.then((ended) => {
+    if ('lost' in ended) archive.destroy(unreachable(ended.lost));
+  });
+  return archive;
+};
+
+/**
+ * Makes the tree of this machine what the one in the place is: what changed since `before` is brought, what is gone there
+ * goes here. Answers the list to compare with next time; until it is stored, doing it again does the same.
+ */
+export const stageOut = async (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> => {
+  const { line, trees } = stager;
+  const list = await listInside(line, tree);
+  const entries = readListing(list);
+  checkSize(tree.inside, entries);
+  const { changed, gone } = compareListings(readListing(before), entries);
+  if (gone.length > 0) await trees.remove(tree.local, nulList(gone));
+  if (changed.length > 0) await patiently(line, async () => trees.unpack(tree.local, await packInside(line, tree, changed)));
+  return list;
+};
