@@ -38,7 +38,7 @@ export const forkRow = async (
   const busy = whyBusy(source);
   if (busy !== null) throw busy;
   if (source.prepared === null) throw whyNotReady(source) ?? environmentNotFound(source.id);
-  if (source.open === 1 && (await (await parts.conductor().open(source)).stats()).processes > 0)
+  if (source.open === 1 && (await (await parts.conductor().open(source)).stats()).processes !== 0)
     throw new OrreryError('busy', `Programs run in the environment ${source.name}.`, {
       rule: 'Files that are being written cannot be copied as they were at one moment.',
       fix: `orrery env stop ${source.name}`,
