@@ -11,7 +11,8 @@ import { piPin } from '../packages/node/src/harness/pi/pin.ts';
 /** Where the programs are: below each harness's name its own node_modules. */
 export const PROGRAMS_FOLDER = join(dirname(import.meta.dirname), '.tools', 'programs');
 
-const PINS: Readonly<Record<string, ProgramPin>> = { pi: piPin, claude: claudePin, codex: codexPin };
+/** The pins of the product, by harness. */
+export const PINS: Readonly<Record<string, ProgramPin>> = { pi: piPin, claude: claudePin, codex: codexPin };
 
 const platform = `${process.platform}-${process.arch}`;
 

@@ -14,7 +14,6 @@ const bare: Machine = {
   bubblewrap: undefined,
   docker: undefined,
   sshServer: undefined,
-  cluster: undefined,
   programs: [],
 };
 const full: Machine = {
@@ -28,7 +27,6 @@ const full: Machine = {
   bubblewrap: 'bubblewrap 0.8.0',
   docker: 'Docker version 20.10.24',
   sshServer: '/usr/sbin/sshd',
-  cluster: '/lab/kubernetes',
   programs: ['pi', 'claude', 'codex'],
 };
 

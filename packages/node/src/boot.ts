@@ -10,7 +10,7 @@ import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
 import { checkRoom, clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
 import { isScripted } from './boot/scripted.ts';
-import { installationId, removeDescriptor, writeDescriptor } from './config/descriptor.ts';
+import { removeDescriptor, writeDescriptor } from './config/descriptor.ts';
 import { toInstant } from './kernel/clock.ts';
 import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
@@ -108,8 +108,7 @@ const tellingOfTree = (
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
 export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   const parts = await openParts(await openGround(options));
-  const { store, paths, lock, config } = parts;
-  const installation = await installationId(paths.installation, ids);
+  const { store, paths, lock, config, installation } = parts;
   await checkInstallation(store, { id: installation, dataDirectory: paths.data });
   const state: NodeState = {
     installationId: installation,

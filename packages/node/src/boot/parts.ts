@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
 import { loadConfig, type Config } from '../config/config.ts';
+import { installationId } from '../config/descriptor.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
 import { makeDirectories, pathsIn, type NodePaths } from '../config/paths.ts';
 import { createSecrets, type Secrets } from '../config/secrets.ts';
@@ -65,6 +66,8 @@ const settledPaths = ({ paths, dataNamed }: BootOptions, config: Config): NodePa
 export type Ground = {
   readonly options: BootOptions;
   readonly paths: NodePaths;
+  /** Id of this installation. */
+  readonly installation: string;
   readonly log: Log;
   readonly lock: DataLock;
   readonly config: Config;
@@ -84,7 +87,8 @@ export const openGround = async (options: BootOptions): Promise<Ground> => {
   const secrets = createSecrets({ file: paths.secrets, keyFile: paths.secretKey, env, random, clock });
   const store = await openStore({ file: paths.database, clock, log, onLost: options.onStoreLost });
   const starter = createStarter({ binary: () => findKeeperBinary({ explicit: env['ORRERY_KEEPER'] }) });
-  return { options, paths, log, lock, config, secrets, store, starter, git: createGit({ spawner: starter }) };
+  const installation = await installationId(paths.installation, ids);
+  return { options, paths, installation, log, lock, config, secrets, store, starter, git: createGit({ spawner: starter }) };
 };
 
 /** What the slices and rings below `run` come to. */
@@ -104,9 +108,11 @@ export type Parts = Ground & {
 };
 
 export const openParts = async (ground: Ground): Promise<Parts> => {
-  const { paths, store, git, log, options, starter } = ground;
+  const { paths, store, git, log, options, starter, installation } = ground;
+  const keeperProgram = options.env['ORRERY_KEEPER'];
+  const programs = options.env['ORRERY_PROGRAMS'] ?? join(paths.data, 'programs');
   const keeper = createKeeperClient({
-    binary: () => findKeeperBinary({ explicit: options.env['ORRERY_KEEPER'] }),
+    binary: () => findKeeperBinary({ explicit: keeperProgram }),
     spawner: starter,
   });
   const factories = createBackendFactories({
@@ -114,6 +120,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     stateDir: join(paths.data, 'keeper'),
     protectedPaths: [paths.data, paths.config],
     variables: options.env,
+    elsewhere: { installation, git, spawner: starter, keeperProgram, mountable: [programs] },
   });
   const workspace = createWorkspace({ dataDirectory: paths.data, store, git, clock, random, ids, log });
   const projects = createProjects({ store, git, dataDirectory: paths.data, clock, ids, workspace });
@@ -122,7 +129,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     ...ground,
     backends: createBackends(factories, ground.config.current),
     harnesses: createHarnessRegistry(),
-    programs: createHarnessPrograms({ directory: options.env['ORRERY_PROGRAMS'] ?? join(paths.data, 'programs') }),
+    programs: createHarnessPrograms({ directory: programs }),
     workspace,
     projects,
     results: createResults({ store, git, dataDirectory: paths.data }),

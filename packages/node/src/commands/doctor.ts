@@ -4,10 +4,12 @@ import { createBackends } from '../boot/backends.ts';
 import { examineMachine } from '../boot/doctor.ts';
 import { loadConfig } from '../config/config.ts';
 import { createBackendFactories } from '../exec/registry.ts';
+import { createGit } from '../git/run.ts';
 import { createHarnessPrograms } from '../harness/install.ts';
 import { createHarnessRegistry } from '../harness/registry.ts';
 import { findKeeperBinary } from '../keeper/binary.ts';
 import { createKeeperClient } from '../keeper/client.ts';
+import { directSpawner } from '../kernel/spawner.ts';
 import type { Verb } from './verb.ts';
 
 type Line = DoctorReport['lines'][number];
@@ -23,17 +25,22 @@ const noNode: Line = {
 export const doctor: Verb = async ({ paths }) => {
   const config = await loadConfig({ file: paths.configFile, env: process.env });
   const keeper = createKeeperClient({ binary: () => findKeeperBinary({ explicit: process.env['ORRERY_KEEPER'] }) });
+  const programs = process.env['ORRERY_PROGRAMS'] ?? join(paths.data, 'programs');
+  const keeperProgram = process.env['ORRERY_KEEPER'];
+  // Nothing is opened, so nothing is ever called this node's.
+  const elsewhere = { installation: 'doctor', git: createGit(), spawner: directSpawner, keeperProgram, mountable: [programs] };
   const factories = createBackendFactories({
     keeper,
     stateDir: join(paths.data, 'keeper'),
     protectedPaths: [paths.data, paths.config],
     variables: process.env,
+    elsewhere,
   });
   const lines = await examineMachine({
     config,
     backends: createBackends(factories, () => config.current()),
     harnesses: createHarnessRegistry(),
-    programs: createHarnessPrograms({ directory: process.env['ORRERY_PROGRAMS'] ?? join(paths.data, 'programs') }),
+    programs: createHarnessPrograms({ directory: programs }),
     dataDirectory: paths.data,
   });
   return { result: { lines: [noNode, ...lines], checkedAt: new Date().toISOString() } };

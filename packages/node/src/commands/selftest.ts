@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DoctorReport } from '@orrery/protocol';
-import { OrreryError } from '@orrery/protocol/errors';
+import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { loadConfig } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
 import type { Backend, BackendFactory } from '../exec/backend.ts';
@@ -11,8 +11,10 @@ import { createBackendFactories, resolveBackend } from '../exec/registry.ts';
 import { selftestBackend, type SelftestAttempt } from '../exec/selftest.ts';
 import { makeTemporary } from '../files/own.ts';
 import { createRemover } from '../files/remove.ts';
+import { createGit } from '../git/run.ts';
 import { findKeeperBinary } from '../keeper/binary.ts';
 import { createKeeperClient } from '../keeper/client.ts';
+import { directSpawner } from '../kernel/spawner.ts';
 import type { KeeperClient } from '../keeper/types.ts';
 import type { Verb } from './verb.ts';
 
@@ -33,7 +35,7 @@ export const selftest: Verb = async ({ paths, values, positionals }) => {
   return withPlace(async (place) => {
     const tools = await openTools(paths, place);
     if (kind === 'sandbox') return { result: await trySandbox(tools, named ?? 'sandbox') };
-    const names = named === null ? tools.factories.map(({ name }) => name) : [named];
+    const names = named === null ? await usable(tools) : [named];
     const reports = [];
     for (const name of names) reports.push(await tryLeaks(tools, name));
     return { result: { backends: reports } };
@@ -76,10 +78,32 @@ const openTools = async (paths: NodePaths, place: string): Promise<Tools> => {
     stateDir,
     protectedPaths: [paths.data, paths.config],
     variables: process.env,
+    elsewhere: {
+      installation: `selftest-${process.pid}`,
+      git: createGit(),
+      spawner: directSpawner,
+      keeperProgram: process.env['ORRERY_KEEPER'],
+      mountable: [],
+    },
   });
   const backend = (name: string): Backend =>
     resolveBackend(factories, { name, options: config.current().execution.options[name] ?? {}, allowed: null });
   return { paths, place, stateDir, keeper, factories, backend };
+};
+
+/** The backends that can run here; of each of the others one line says why it is not tried. */
+const usable = async ({ factories, backend }: Tools): Promise<string[]> => {
+  const names: string[] = [];
+  for (const { name } of factories) {
+    try {
+      await backend(name).preflight([]);
+      names.push(name);
+    } catch (thrown) {
+      const { message, fix } = toOrreryError(thrown);
+      say({ area: `backend ${name}`, state: 'warning', message: `not tried: ${message}`, fix });
+    }
+  }
+  return names;
 };
 
 /** Places of this machine that must be closed; one that lies around the test's own folder cannot be tried. */

@@ -135,9 +135,7 @@ const searchRun = (environment: Environment): RunSpec => ({
   command: process.execPath,
   args: ['-e', LEAK_SEARCH],
   cwd: environment.workdir,
-  grants: [
-    { path: dirname(dirname(process.execPath)), access: 'rox', scope: 'absolute', provenance: 'environment', required: true },
-  ],
+  grants: [{ path: dirname(dirname(process.execPath)), access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }],
   env: {},
   envPassthrough: ['PATH', 'LANG'],
   stdio: 'stream',

@@ -1,20 +1,50 @@
 // The backends that are built in, and how a name becomes one.
 import { OrreryError, closest } from '@orrery/protocol/errors';
 import type { Backend, BackendFactory } from './backend.ts';
+import type { Git } from '../git/run.ts';
+import { findKeeperFor } from '../keeper/binary.ts';
+import { createLocalTrees } from '../keeper/trees.ts';
+import type { Spawner } from '../kernel/spawner.ts';
 import type { KeeperBackendParts } from './keeper-backend.ts';
 import { bubblewrapFactory } from './bubblewrap/index.ts';
+import { dockerFactory } from './docker/index.ts';
 import { localFactory } from './local/index.ts';
+import type { RemoteBackendParts } from './remote/index.ts';
 import { sandboxFactory } from './sandbox/index.ts';
 
 /** How to choose. `allowed` are the names the operator allows (aliases count), null for all. */
 export type BackendChoice = { readonly name: string; readonly options: unknown; readonly allowed: readonly string[] | null };
 
+/** What backends somewhere else need beside. */
+export type ElsewhereParts = {
+  /** Names this node among others that use the same engine, cluster or host. */
+  readonly installation: string;
+  readonly git: Git;
+  readonly spawner: Spawner;
+  /** The keeper program of this machine, when the operator named one. */
+  readonly keeperProgram?: string;
+  /** Where agent programs are. */
+  readonly mountable: readonly string[];
+};
+
+/** What the node gives its backends; without `elsewhere` there are those of this machine alone. */
+export type BackendParts = KeeperBackendParts & { readonly elsewhere?: ElsewhereParts };
+
+/** What the backends somewhere else share. */
+const remoteParts = (parts: BackendParts, elsewhere: ElsewhereParts): RemoteBackendParts => {
+  const { installation, git, spawner, keeperProgram, mountable } = elsewhere;
+  const keeperFor = (arch: string): string => findKeeperFor(arch, keeperProgram);
+  const trees = createLocalTrees({ binary: () => keeperFor(process.arch), spawner });
+  return { ...parts, installation, keeperProgram: keeperFor, trees, git, mountable };
+};
+
 /** The built-in factories, the default of Linux first. */
-export const createBackendFactories = (parts: KeeperBackendParts): readonly BackendFactory[] => [
-  sandboxFactory(parts),
-  bubblewrapFactory(parts),
-  localFactory(parts),
-];
+export const createBackendFactories = (parts: BackendParts): readonly BackendFactory[] => {
+  const here = [sandboxFactory(parts), bubblewrapFactory(parts), localFactory(parts)];
+  if (parts.elsewhere === undefined) return here;
+  const remote = remoteParts(parts, parts.elsewhere);
+  return [...here, dockerFactory(remote)];
+};
 
 const findFactory = (factories: readonly BackendFactory[], name: string): BackendFactory | undefined =>
   factories.find((one) => one.name === name || one.aliases.includes(name));

@@ -59,6 +59,15 @@ export const findKeeperBinary = (search: NativeSearch = {}): string => {
   });
 };
 
+/**
+ * The keeper program for a Linux machine of that architecture: `explicit` and what was built here are for this machine's
+ * alone; others get the one that is shipped.
+ */
+export const findKeeperFor = (arch: string, explicit?: string): string =>
+  arch === process.arch && process.platform === 'linux'
+    ? findKeeperBinary(explicit === undefined ? {} : { explicit })
+    : findKeeperBinary({ explicit: join(shippedNative, 'prebuilt', `orrery-keeper-linux-${arch}`) });
+
 /** The program that tries to get out of a sandbox, found as the keeper is. */
 export const findEscapeBinary = (search: NativeSearch = {}): string => {
   const { found, places } = findNative(search, { built: 'escape', shipped: 'orrery-escape' });

@@ -1,5 +1,6 @@
 // Trees of this machine as archives and lists, by the keeper program: the same program does the other half in a place,
 // and it takes an archive from there without believing anything in it.
+import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Spawner, StartedCommand } from '../kernel/spawner.ts';
@@ -66,7 +67,9 @@ export const createLocalTrees = ({
     },
     pack: (dir) => {
       const command = start(['pack', dir], false);
-      return { archive: command.stdout, done: finished(command, `Packing ${dir}`, watchErrors(command)) };
+      // Read from the first moment: what a command wrote is dropped at its end when nobody has begun to read it.
+      const archive = command.stdout.pipe(new PassThrough());
+      return { archive, done: finished(command, `Packing ${dir}`, watchErrors(command)) };
     },
     unpack: async (dir, archive) => {
       const command = start(['unpack', dir], true);

@@ -5,28 +5,9 @@ import { STANDARD_IMAGE } from './options.ts';
 import type { DockerOptions } from './options.ts';
 import type { EngineImage } from './wire.ts';
 
-const matches = (name: string, pattern: string): boolean =>
-  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-
-/**
- * The name of the image: what the project asks for if the operator's list has it (refused if not, never replaced), else
- * the operator's, else the standard one.
- */
-export const chooseImage = (
-  asked: string | null,
-  { image, allowedImages }: Pick<DockerOptions, 'image' | 'allowedImages'>,
-): string => {
-  if (asked === null) return image ?? STANDARD_IMAGE;
-  // The operator's own choice needs no list.
-  if (asked === image || allowedImages.some((pattern) => matches(asked, pattern))) return asked;
-  throw new OrreryError('refused_by_policy', `The project asks for the image ${asked}, which is not allowed on this node.`, {
-    rule:
-      allowedImages.length === 0
-        ? 'The operator allows no images of projects.'
-        : `The operator allows: ${allowedImages.join(', ')}.`,
-    fix: `Take execution.image out of the project, or have the operator add it: orrery config set execution.options.docker.allowedImages '["${asked}"]'`,
-  });
-};
+/** The name of the image: what the project asks for (the operator's list was asked before), else the operator's, else the standard one. */
+export const chooseImage = (asked: string | null, { image }: Pick<DockerOptions, 'image'>): string =>
+  asked ?? image ?? STANDARD_IMAGE;
 
 const missing = (name: string): OrreryError =>
   new OrreryError('backend_unavailable', `The container engine has no image ${name}.`, {

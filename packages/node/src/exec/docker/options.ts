@@ -15,10 +15,6 @@ export const dockerOptions = z.strictObject({
     .default(null)
     .describe("The engine's socket (Docker or Podman); else DOCKER_HOST, else the usual places"),
   image: image.nullable().default(null).describe(`The image of every environment; else ${STANDARD_IMAGE}`),
-  allowedImages: z
-    .array(z.string().regex(/^[\w.\-/:@]+\*?$/, 'the name of an image, or its beginning and *'))
-    .default([])
-    .describe('Images that a project may ask for: names, or beginnings that end with *'),
   pull: z
     .enum(['never', 'missing', 'always'])
     .default('never')

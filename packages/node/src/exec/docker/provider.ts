@@ -181,5 +181,6 @@ export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   sweep: (environmentId) => sweep(parts, environmentId),
   provides: PROVIDES,
   cannotStop: CANNOT_STOP,
+  toolPaths: parts.options.toolPaths,
   defaultRequired: ['files', 'network', 'processes'],
 });
