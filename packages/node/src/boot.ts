@@ -53,7 +53,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
     ...environmentHandlers(given.environments),
     ...queueHandlers({ store, wake: loop.wake }),
-    ...salvageHandlers({ store, git, dataDirectory: paths.data }),
+    ...salvageHandlers({ store, git, dataDirectory: paths.data, changes: parts.changes }),
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
     ...egressHandlers({ egress: parts.broker.egress, taskId: async (reference) => (await tasks.find(reference)).id }),
@@ -128,6 +128,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model)))
     await parts.scripted.start();
   await parts.tokens.ensureOwnerToken(paths.ownerToken);
+  await parts.changes.recover();
   const recovered = await loop.recover();
   await named.recover();
   const ending: Ending = createEnding(parts, { state, loop, named, stopping });

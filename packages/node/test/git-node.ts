@@ -11,7 +11,7 @@ import { systemRandom } from '../src/kernel/random.ts';
 import { createProjects, createResults } from '../src/project/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
-import { createWorkspace } from '../src/workspace/index.ts';
+import { createRepositoryChanges, createWorkspace } from '../src/workspace/index.ts';
 import { openStarter } from './both-spawners.ts';
 
 /** Opens a node's projects and checkouts in a fresh folder; `close` takes everything away. */
@@ -22,8 +22,7 @@ export const openGitNode = async ({
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-node-')));
   const dataDirectory = join(folder, 'data');
   const home = join(folder, 'home');
-  mkdirSync(dataDirectory);
-  mkdirSync(home);
+  for (const made of [dataDirectory, home]) mkdirSync(made);
   const lines: string[] = [];
   const log = createLog({ sink: { write: (line) => lines.push(line), close: () => undefined }, clock: systemClock });
   const clock = { ...systemClock };
@@ -32,15 +31,14 @@ export const openGitNode = async ({
   store.subscribe((some) => events.push(...some));
   // As the node itself starts Git.
   const starter = openStarter();
-  const git = createGit({
-    environment: { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
-    spawner: starter,
-  });
+  const own = { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  const git = createGit({ environment: own, spawner: starter });
   const ids = createIds({ clock, random: systemRandom });
   const makeWorkspace = () => createWorkspace({ dataDirectory, store, git, clock, random: systemRandom, ids, log, warmSlots });
   const workspace = makeWorkspace();
   const projects = createProjects({ store, git, dataDirectory, clock, ids, workspace });
-  const results = createResults({ store, git, dataDirectory });
+  const changes = createRepositoryChanges({ store, git, clock, log });
+  const results = createResults({ store, git, dataDirectory, changes });
   const close = async (): Promise<void> => {
     await workspace.settled();
     await starter.close();
@@ -61,6 +59,7 @@ export const openGitNode = async ({
     workspace,
     makeWorkspace,
     projects,
+    changes,
     results,
     close,
   };

@@ -32,7 +32,7 @@ import type { Store } from '../store/store.ts';
 import { createTasks, type Tasks } from '../task/index.ts';
 import { createTokens, type Tokens } from '../token/index.ts';
 import { createUsage, type Usage } from '../usage/index.ts';
-import { createWorkspace, type Workspace } from '../workspace/index.ts';
+import { createRepositoryChanges, createWorkspace, type RepositoryChanges, type Workspace } from '../workspace/index.ts';
 import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
@@ -99,6 +99,7 @@ export type Parts = Ground & {
   readonly workspace: Workspace;
   readonly projects: Projects;
   readonly results: Results;
+  readonly changes: RepositoryChanges;
   readonly scripted: Scripted;
   readonly broker: Broker;
   readonly usage: Usage;
@@ -124,6 +125,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
   });
   const workspace = createWorkspace({ dataDirectory: paths.data, store, git, clock, random, ids, log });
   const projects = createProjects({ store, git, dataDirectory: paths.data, clock, ids, workspace });
+  const changes = createRepositoryChanges({ store, git, clock, log });
   const scripted = createScripted(paths.data);
   return {
     ...ground,
@@ -132,7 +134,8 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     programs: createHarnessPrograms({ directory: programs }),
     workspace,
     projects,
-    results: createResults({ store, git, dataDirectory: paths.data }),
+    changes,
+    results: createResults({ store, git, dataDirectory: paths.data, changes }),
     scripted,
     broker: await openBroker(ground, scripted),
     usage: createUsage({ store }),

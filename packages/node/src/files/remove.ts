@@ -104,6 +104,34 @@ const readMounts = async (): Promise<string[]> => {
     .map((path) => path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))));
 };
 
+/**
+ * Takes away, at once, an owned directory that has no trash beside it: what the node staged in somebody else's folder.
+ * Rejects with `path_refused` unless it is exactly the recorded directory and nothing is mounted in it.
+ */
+export const removeStaged = async (directory: OwnedDirectory): Promise<RemoveOutcome> => {
+  const { path, device, inode } = directory;
+  const found = lookAt(path);
+  if (found === null) return 'absent';
+  if (!found.isDirectory() || found.dev !== device || found.ino !== inode)
+    throw refused(path, 'it is not the directory that was recorded there');
+  const resolved = await realpath(path);
+  if ((await readMounts()).some((mount) => mount === resolved || isInside(mount, resolved)))
+    throw refused(path, 'something is mounted in it');
+  await deleteTree(path);
+  return 'removed';
+};
+
+/** Takes away a folder that holds nothing. Anything else stays, and answers false. */
+export const removeEmptyFolder = (path: string | Buffer): boolean => {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (thrown) {
+    if (isErrno(thrown, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EBUSY', 'EACCES', 'EPERM')) return false;
+    throw thrown;
+  }
+};
+
 /** Deletes a tree of the trash: links are unlinked and never followed, another device is never entered. */
 const deleteTree = async (path: string): Promise<void> => {
   const top = lookAt(path);

@@ -25,8 +25,15 @@ export const absoluteBytes = (root: string, path: BytePath): Buffer =>
 /** A byte path as text for people; what is no UTF-8 shows as U+FFFD. */
 export const showBytes = (path: BytePath): string => Buffer.from(path, 'latin1').toString('utf8');
 
-/** What `lstat` says, or null when nothing is there. */
-export const lookAt = (path: string | Buffer): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
+/** What `lstat` says, or null when nothing is there: also below what is no folder. */
+export const lookAt = (path: string | Buffer): Stats | null => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch (thrown) {
+    if (isErrno(thrown, 'ENOTDIR')) return null;
+    throw thrown;
+  }
+};
 
 /**
  * Every entry below `root`, folders before what is in them. Never follows a link, never opens a file, never enters a

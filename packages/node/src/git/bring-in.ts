@@ -1,8 +1,15 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { lookAt } from '../files/tree-walk.ts';
-import { fetchObjects, isAncestor, userCall, type Publish } from './publish.ts';
-import { stderrOf, type Git } from './run.ts';
+import { makeChange } from './change/make.ts';
+import { lockPaths, stagedCall, stagePaths, userCall, type Change, type ChangeTools } from './change/model.ts';
+import { makeMoves, planMoves, storeMoves } from './change/moves.ts';
+import { releaseObjects } from './change/objects.ts';
+import { takeLock } from './change/own-lock.ts';
+import { lockBranch } from './change/ref.ts';
+import { byBranch, stageTree } from './change/stage-tree.ts';
+import { stageObjects, isAncestor, type Publish } from './publish.ts';
+import type { Git } from './run.ts';
 
 /** What became of the user's checked-out branch. */
 export type BroughtIn = {
@@ -11,29 +18,55 @@ export type BroughtIn = {
   readonly how: 'unchanged' | 'fast-forward' | 'merge';
 };
 
-const byBranch = (branch: string): string => `Apply it as a branch instead: --branch ${branch}`;
-
 /**
  * Brings a commit into the branch that is checked out in the user's repository: by fast-forward, else by a merge that is
- * done in the object store before any file is touched. Only a clean tree on a branch is updated, and only by Git's own
- * two-way update, which refuses to overwrite what it does not know. Rejects with `dirty_tree`, `merge_conflict` (with the
- * paths) or `unsupported`; then the repository is as it was. `fallback` is the branch name that the advice names.
+ * done in the object store before any file is touched. Index and branch are locked all the while, and only a clean tree on
+ * a branch is updated. Rejects with `dirty_tree`, `merge_conflict` (with the paths), `conflict` or `unsupported`; then the
+ * repository is as it was. `fallback` is the branch name that the advice names.
  */
 export const bringIntoTree = async (
+  tools: ChangeTools,
   publish: Publish,
-  { message, fallback }: { message: string; fallback: string },
+  by: { message: string; fallback: string },
 ): Promise<BroughtIn> => {
-  const { git, repository, sha } = publish;
-  const call = userCall(repository);
-  const { branch, head } = await readCheckedOut(git, repository, fallback);
-  await refuseDirty(git, repository, fallback);
-  await fetchObjects(publish);
-  if (await isAncestor(git, call, { older: sha, newer: head })) return { branch, headSha: head, how: 'unchanged' };
-  const forward = await isAncestor(git, call, { older: head, newer: sha });
-  const target = forward ? sha : await mergeInStore(publish, { head, message, fallback });
-  await moveTree(publish, { branch, head, target, fallback });
-  return { branch, headSha: target, how: forward ? 'fast-forward' : 'merge' };
+  const { git } = tools;
+  const { repository, sha } = publish;
+  const { branch, head } = await readCheckedOut(git, repository, by.fallback);
+  await refuseDirty(git, repository, by.fallback);
+  if (await isKnownAncestor(git, repository, { older: sha, newer: head })) return { branch, headSha: head, how: 'unchanged' };
+  return makeChange(tools, { ...publish, branch, tree: true, old: head }, async (begun) => {
+    await lockBranch(tools, begun.change, publish);
+    lockIndex(begun.change);
+    await stageObjects(tools, begun.change, publish);
+    const forward = await isAncestor(git, stagedCall(begun.change), { older: head, newer: sha });
+    const target = forward ? sha : await mergeInStore(git, begun.change, { head, sha, ...by });
+    await begun.reach({ target });
+    await stageTree(tools, begun.change, by);
+    const moves = await planMoves(tools, begun.change);
+    // What the plan saw is what this finds clean; a file that is another one when its turn comes is not touched.
+    await refuseDirty(git, repository, by.fallback);
+    await storeMoves(begun.change, moves);
+    await begun.reach({ phase: 'moving' });
+    await makeMoves(tools, begun.change, moves);
+    await releaseObjects(tools, begun.change);
+    await begun.reach({ phase: 'moved' });
+    return { branch, headSha: target, how: forward ? 'fast-forward' : 'merge' };
+  });
 };
+
+const lockIndex = (change: Change): void => {
+  const { index, indexLock } = lockPaths(change);
+  takeLock(
+    { marker: stagePaths(change).indexMarker, lock: indexLock, like: index },
+    '',
+    'Another program works on the index of the repository',
+  );
+};
+
+/** A commit that the repository does not have is no ancestor of anything in it. */
+const isKnownAncestor = async (git: Git, repository: string, { older, newer }: { older: string; newer: string }) =>
+  (await git.run({ ...userCall(repository), args: ['merge-base', '--is-ancestor', older, newer], okCodes: [0, 1, 128] })).code ===
+  0;
 
 const readCheckedOut = async (git: Git, repository: string, fallback: string): Promise<{ branch: string; head: string }> => {
   const call = userCall(repository);
@@ -96,13 +129,13 @@ const refuseDirty = async (git: Git, repository: string, fallback: string): Prom
 
 /** Merges without a work tree. Nobody's side is preferred: any conflict ends it. */
 const mergeInStore = async (
-  { git, repository, sha }: Publish,
-  { head, message, fallback }: { head: string; message: string; fallback: string },
+  git: Git,
+  change: Change,
+  { head, sha, message, fallback }: { head: string; sha: string; message: string; fallback: string },
 ): Promise<string> => {
-  const call = userCall(repository);
+  const call = stagedCall(change);
   const merged = await git.run({
     ...call,
-    readOnly: false,
     args: ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', head, sha],
     okCodes: [0, 1],
   });
@@ -121,51 +154,5 @@ const mergeInStore = async (
   }
   const own = await git.run({ ...call, args: ['var', 'GIT_COMMITTER_IDENT'], okCodes: [0, 128] });
   const identity = own.code === 0 ? undefined : { name: 'Orrery', email: 'orrery@localhost' };
-  return git.text({ ...call, readOnly: false, identity, args: ['commit-tree', tree, '-p', head, '-p', sha, '-m', message] });
-};
-
-type Move = { readonly branch: string; readonly head: string; readonly target: string; readonly fallback: string };
-
-/** Files first (Git checks all of them before it writes one), then the branch; a branch that moved meanwhile puts the files back. */
-const moveTree = async ({ git, repository }: Publish, { branch, head, target, fallback }: Move): Promise<void> => {
-  const call = { ...userCall(repository), readOnly: false };
-  await refuseCovered(git, repository, { head, target, fallback });
-  await git.run({ ...call, args: ['update-index', '-q', '--refresh'], okCodes: [0, 1] });
-  await git.run({ ...call, args: ['read-tree', '-m', '-u', head, target] }).catch((thrown: unknown) => {
-    const stderr = stderrOf(thrown);
-    if (!/would be overwritten|would be removed|not uptodate|Untracked working tree/i.test(stderr)) throw thrown;
-    throw new OrreryError('dirty_tree', 'Files that Git does not track are in the way of the result.', {
-      rule: stderr.split('\n')[0],
-      fix: byBranch(fallback),
-      cause: thrown,
-    });
-  });
-  try {
-    await git.run({ ...call, args: ['update-ref', '-m', 'orrery: apply', `refs/heads/${branch}`, target, head] });
-  } catch (thrown) {
-    await git.run({ ...call, args: ['read-tree', '-m', '-u', target, head] });
-    throw thrown;
-  }
-};
-
-/** Git overwrites ignored files that are in the way of new ones; here they are work like any other. */
-const refuseCovered = async (git: Git, repository: string, { head, target, fallback }: Omit<Move, 'branch'>): Promise<void> => {
-  const { stdout } = await git.run({
-    ...userCall(repository),
-    args: ['diff-tree', '-r', '-z', '--name-only', '--diff-filter=A', '--no-renames', head, target],
-  });
-  const covered = stdout
-    .toString('utf8')
-    .split('\0')
-    .filter((path) => path !== '' && lookAt(join(repository, path))?.isDirectory() === false);
-  if (covered.length === 0) return;
-  throw new OrreryError(
-    'dirty_tree',
-    `Files that Git does not track are in the way of the result: ${covered.slice(0, 3).join(', ')}${covered.length > 3 ? ' …' : ''}.`,
-    {
-      rule: 'A file that is not committed is never overwritten.',
-      fix: byBranch(fallback),
-      details: { paths: covered.slice(0, 100) },
-    },
-  );
+  return git.text({ ...call, identity, args: ['commit-tree', tree, '-p', head, '-p', sha, '-m', message] });
 };

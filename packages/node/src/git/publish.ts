@@ -1,13 +1,17 @@
+import { mkdirSync } from 'node:fs';
 import { OrreryError } from '@orrery/protocol/errors';
 import { GIT_WRITE_MS } from '../kernel/limits.ts';
-import { branchRef } from './names.ts';
+import { makeChange } from './change/make.ts';
+import { stagedCall, stagePaths, userCall, type Change, type ChangeTools } from './change/model.ts';
+import { releaseObjects } from './change/objects.ts';
+import { lockBranch } from './change/ref.ts';
+import { branchRef, isSha } from './names.ts';
 import type { Git, GitCall } from './run.ts';
 
 /** The user's repository and the commit that is to be brought into it. */
 export type Publish = {
-  readonly git: Git;
+  readonly projectId: string;
   readonly mirror: string;
-  /** Ref of the mirror that names `sha`. */ readonly ref: string;
   readonly sha: string;
   readonly repository: string;
 };
@@ -15,23 +19,15 @@ export type Publish = {
 /** `written`: the branch now names the commit; `unchanged`: it did already. */
 export type BranchOutcome = 'written' | 'unchanged';
 
-/** The call settings of every command on the user's repository: its own configuration counts, hooks stay off. */
-export const userCall = (repository: string): Omit<GitCall, 'args'> => ({
-  profile: 'user',
-  cwd: repository,
-  timeoutMs: GIT_WRITE_MS,
-});
-
 /**
- * Makes or fast-forwards a branch of the user's repository. Objects are fetched without touching a ref, then the branch
- * is set with its old value as a condition. No configuration, no upstream, no checked-out branch, no hook. Rejects with
- * `conflict` when the branch is checked out somewhere, holds other commits, or its name collides with another branch.
+ * Makes or fast-forwards a branch of the user's repository: its objects first, then the branch, whose lock is held. No
+ * configuration, no upstream, no checked-out branch, no hook. Rejects with `conflict` when the branch is checked out
+ * somewhere, holds other commits, or its name collides with another branch; then the repository is as it was.
  */
-export const publishBranch = async (publish: Publish, branch: string): Promise<BranchOutcome> => {
-  const { git, repository, sha } = publish;
+export const publishBranch = async (tools: ChangeTools, publish: Publish, branch: string): Promise<BranchOutcome> => {
+  const { repository, sha } = publish;
   const ref = branchRef(branch);
-  const call = userCall(repository);
-  const branches = await listBranches(git, repository);
+  const branches = await listBranches(tools.git, repository);
   const old = branches.find((known) => known.ref === ref);
   if (old?.sha === sha) return 'unchanged';
   refuseCollision(branches, ref, branch);
@@ -41,30 +37,54 @@ export const publishBranch = async (publish: Publish, branch: string): Promise<B
       fix: 'Choose another name: --branch <name>',
     });
   }
-  await fetchObjects(publish);
-  if (old !== undefined && !(await isAncestor(git, call, { older: old.sha, newer: sha }))) {
-    throw new OrreryError('conflict', `The branch ${branch} exists and holds other commits.`, {
-      rule: 'A branch is made or moved forward, never overwritten.',
-      fix: 'Choose another name: --branch <name>',
-    });
-  }
-  await git.run({ ...call, readOnly: false, args: ['update-ref', '-m', 'orrery: apply', ref, sha, old?.sha ?? '0'.repeat(40)] });
+  await makeChange(tools, { ...publish, branch, tree: false, old: old?.sha ?? null }, async (begun) => {
+    await lockBranch(tools, begun.change, publish);
+    await stageObjects(tools, begun.change, publish);
+    if (old !== undefined && !(await isAncestor(tools.git, stagedCall(begun.change), { older: old.sha, newer: sha }))) {
+      throw new OrreryError('conflict', `The branch ${branch} exists and holds other commits.`, {
+        rule: 'A branch is made or moved forward, never overwritten.',
+        fix: 'Choose another name: --branch <name>',
+      });
+    }
+    await releaseObjects(tools, begun.change);
+    await begun.reach({ target: sha, phase: 'moved' });
+  });
   return 'written';
 };
 
-/** Brings the objects of a commit into the user's repository; no ref, no FETCH_HEAD, no configuration is written. */
-export const fetchObjects = async ({ git, mirror, ref, repository }: Publish): Promise<void> => {
-  const quiet = [
-    '--quiet',
-    '--no-tags',
-    '--no-prune',
-    '--no-write-fetch-head',
-    '--no-auto-maintenance',
-    '--no-recurse-submodules',
-    '--refmap=',
-    '--update-shallow',
-  ];
-  await git.run({ ...userCall(repository), readOnly: false, args: ['fetch', ...quiet, '--', mirror, ref] });
+/** Objects that become single files in the user's repository; more stay one pack, as after any fetch. */
+const LOOSE_OBJECTS = 500;
+
+/**
+ * Brings the objects of a commit that the user's repository does not have into the stage of a change, by data alone: no
+ * transport, no ref, no FETCH_HEAD, no lock of the repository.
+ */
+export const stageObjects = async (
+  { git, step }: Pick<ChangeTools, 'git' | 'step'>,
+  change: Change,
+  { mirror, sha }: Publish,
+): Promise<void> => {
+  await step();
+  mkdirSync(stagePaths(change).objects);
+  const refs = await git.text({ ...userCall(change.repository), args: ['for-each-ref', '--format=%(objectname)'] });
+  const theirs = [...new Set([...refs.split('\n'), ...(change.old === null ? [] : [change.old])])].filter(isSha);
+  const input = `${[sha, ...(await knownOf(git, mirror, theirs)).map((one) => `^${one}`)].join('\n')}\n`;
+  const from = { gitDir: mirror, timeoutMs: GIT_WRITE_MS, input };
+  const count = Number(await git.text({ ...from, args: ['rev-list', '--objects', '--count', '--stdin'] }));
+  if (count === 0) return;
+  await git.pipe(
+    { ...from, args: ['pack-objects', '--revs', '--stdout', '-q', '--delta-base-offset'] },
+    { ...stagedCall(change), args: count <= LOOSE_OBJECTS ? ['unpack-objects', '-q'] : ['index-pack', '--stdin'] },
+  );
+};
+
+/** Which of these objects the mirror has. */
+const knownOf = async (git: Git, mirror: string, shas: readonly string[]): Promise<string[]> => {
+  if (shas.length === 0) return [];
+  const input = `${shas.join('\n')}\n`;
+  const answer = await git.text({ gitDir: mirror, args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'], input });
+  const lines = answer.split('\n');
+  return shas.filter((_, index) => lines[index]?.endsWith(' missing') === false);
 };
 
 /** Whether `older` is `newer` or an ancestor of it. */

@@ -14,6 +14,8 @@ export type GitProtocol = 'file' | 'https' | 'ssh';
 /** One Git command. Paths are absolute. */
 export type GitCall = {
   readonly args: readonly string[];
+  /** Settings of this command, `key=value`; the runner's own win. */
+  readonly settings?: readonly string[];
   readonly cwd?: string;
   /** Whose configuration counts. Default `node`. */
   readonly profile?: 'node' | 'user';
@@ -22,6 +24,8 @@ export type GitCall = {
   readonly indexFile?: string;
   /** Where new objects are written; what is there is read too. */
   readonly objectDirectory?: string;
+  /** Object directories that are read beside it. */
+  readonly alternates?: readonly string[];
   readonly protocols?: readonly GitProtocol[];
   /** Takes no lock that is not needed. Default true; commands that write say false. */
   readonly readOnly?: boolean;
@@ -128,6 +132,7 @@ export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<st
   if (call.workTree !== undefined) env['GIT_WORK_TREE'] = call.workTree;
   if (call.indexFile !== undefined) env['GIT_INDEX_FILE'] = call.indexFile;
   if (call.objectDirectory !== undefined) env['GIT_OBJECT_DIRECTORY'] = call.objectDirectory;
+  if (call.alternates !== undefined) env['GIT_ALTERNATE_OBJECT_DIRECTORIES'] = call.alternates.map(quoteAlternate).join(':');
   if (call.identity !== undefined) {
     const { name, email } = call.identity;
     Object.assign(env, { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email });
@@ -135,9 +140,15 @@ export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<st
   return env;
 };
 
+/** A path with a colon would be two. */
+const quoteAlternate = (path: string): string => (/[:"\\]/.test(path) ? `"${path.replace(/["\\]/g, '\\$&')}"` : path);
+
 /** The arguments of a Git child, forced settings first. */
 export const gitArguments = (call: GitCall): string[] => [
-  ...[...forcedSettings, ...(call.readOnly === false ? durableSettings : [])].flatMap((setting) => ['-c', setting]),
+  ...[...(call.settings ?? []), ...forcedSettings, ...(call.readOnly === false ? durableSettings : [])].flatMap((setting) => [
+    '-c',
+    setting,
+  ]),
   ...call.args,
 ];
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, gitIn, gitShapes, plainRepository, trickWorked, writeFiles } from '@orrery/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -107,6 +107,17 @@ describe('a result as a branch', () => {
 });
 
 describe('a result in the checked-out tree', () => {
+  it('is refused, with the command that fetches it, where branches are in a reftable', async () => {
+    const apply = await work({ 'new.txt': 'new\n' });
+    mkdirSync(join(root, '.git/reftable'));
+    const before = state();
+    await expect(node.results.apply(apply)).rejects.toMatchObject({
+      code: 'unsupported',
+      fix: expect.stringMatching(/git fetch ".*" [0-9a-f]{40}:refs\/heads\/main$/),
+    });
+    expect(state()).toEqual(before);
+  });
+
   it('moves a clean branch forward; its status is what it was, untracked and ignored files included', async () => {
     writeFiles(root, { 'untracked.txt': 'mine\n', 'debug.log': 'mine\n' });
     const apply = await work({ 'new.txt': 'new\n', 'src/main.txt': 'changed\n' });

@@ -1,6 +1,6 @@
 import type { NodeBody } from '@orrery/protocol';
 import { describeCommit, refreshMirror, type SourceHead } from '../git/mirror.ts';
-import { userCall } from '../git/publish.ts';
+import { userCall } from '../git/change/model.ts';
 import { readCommittedFiles } from '../git/read-blobs.ts';
 import type { Git } from '../git/run.ts';
 import { inspectSource, type Source } from '../git/source.ts';

@@ -1,11 +1,9 @@
 import { OrreryError, type TaskApplied, type TaskDiff } from '@orrery/protocol';
-import { bringIntoTree } from '../git/bring-in.ts';
 import { compareTrees, patchBetween } from '../git/compare.ts';
-import { publishBranch, type Publish } from '../git/publish.ts';
+import type { Publish } from '../git/publish.ts';
 import type { Git } from '../git/run.ts';
-import { createMutex } from '../kernel/mutex.ts';
 import type { Store } from '../store/store.ts';
-import { mirrorPath } from '../workspace/index.ts';
+import { mirrorPath, type RepositoryChanges } from '../workspace/index.ts';
 import { projectNotFound, raise, type ProjectRow } from './model.ts';
 import { projectById } from './store.ts';
 
@@ -33,8 +31,17 @@ export type Results = {
 };
 
 /** Makes the door to results. */
-export const createResults = ({ store, git, dataDirectory }: { store: Store; git: Git; dataDirectory: string }): Results => {
-  const mutex = createMutex();
+export const createResults = ({
+  store,
+  git,
+  dataDirectory,
+  changes,
+}: {
+  store: Store;
+  git: Git;
+  dataDirectory: string;
+  changes: RepositoryChanges;
+}): Results => {
   return {
     diff: async ({ taskId, projectId, baseSha, headSha }) => {
       const range = { from: baseSha, to: headSha };
@@ -42,16 +49,15 @@ export const createResults = ({ store, git, dataDirectory }: { store: Store; git
       const [{ files }, patch] = await Promise.all([compareTrees(git, mirror, range), patchBetween(git, mirror, range)]);
       return { taskId, baseSha, headSha, files: [...files], ...patch };
     },
-    apply: (apply) =>
-      mutex.run(`apply:${apply.projectId}`, async () => {
-        const row = (await projectById(store.read, apply.projectId)) ?? raise(projectNotFound(apply.projectId));
-        return applyResult({ git, row, mirror: mirrorPath(dataDirectory, row.id) }, apply);
-      }),
+    apply: async (apply) => {
+      const row = (await projectById(store.read, apply.projectId)) ?? raise(projectNotFound(apply.projectId));
+      return applyResult({ git, changes, row, mirror: mirrorPath(dataDirectory, row.id) }, apply);
+    },
   };
 };
 
 const applyResult = async (
-  { git, row, mirror }: { git: Git; row: ProjectRow; mirror: string },
+  { git, changes, row, mirror }: { git: Git; changes: RepositoryChanges; row: ProjectRow; mirror: string },
   { taskId, baseSha, headSha, mode, branch }: Apply,
 ): Promise<TaskApplied> => {
   if (headSha === baseSha)
@@ -62,9 +68,10 @@ const applyResult = async (
       fix: `git fetch "${mirror}" ${headSha}:refs/heads/${branch}`,
     });
   }
-  const publish: Publish = { git, mirror, ref: await refNaming(git, mirror, headSha), sha: headSha, repository: row.source };
+  await requireNamed(git, mirror, headSha);
+  const publish: Publish = { projectId: row.id, mirror, sha: headSha, repository: row.source };
   if (mode === 'branch') {
-    const outcome = await publishBranch(publish, branch);
+    const outcome = await changes.branch(publish, branch);
     return {
       taskId,
       branch,
@@ -76,7 +83,15 @@ const applyResult = async (
           : `The branch ${branch} has it now; no file was touched.`,
     };
   }
-  const brought = await bringIntoTree(publish, { message: `Merge the result of ${taskId}`, fallback: branch });
+  return applyToTree(changes, publish, { taskId, branch });
+};
+
+const applyToTree = async (
+  changes: RepositoryChanges,
+  publish: Publish,
+  { taskId, branch }: { taskId: string; branch: string },
+): Promise<TaskApplied> => {
+  const brought = await changes.tree(publish, { message: `Merge the result of ${taskId}`, fallback: branch });
   const notes = {
     unchanged: `${brought.branch} has it already.`,
     'fast-forward': `${brought.branch} was moved forward.`,
@@ -91,14 +106,14 @@ const applyResult = async (
   };
 };
 
-/** A ref of the mirror that names the commit: what a fetch asks for. */
-const refNaming = async (git: Git, mirror: string, sha: string): Promise<string> => {
+/** A commit that no ref of the mirror names is not known to be whole. */
+const requireNamed = async (git: Git, mirror: string, sha: string): Promise<void> => {
   const ref = (
     await git.text({
       gitDir: mirror,
       args: ['for-each-ref', '--points-at', sha, '--count=1', '--format=%(refname)', 'refs/orrery/'],
     })
   ).trim();
-  if (ref !== '') return ref;
+  if (ref !== '') return;
   throw new OrreryError('not_found', `The result ${sha} is no longer in the mirror.`, { fix: 'orrery salvage list' });
 };

@@ -21,6 +21,7 @@ export type Tables = {
   model_call: ModelCallTable;
   audit: AuditTable;
   node_state: NodeStateTable;
+  repository_change: RepositoryChangeTable;
 };
 
 export type EventTable = {
@@ -248,3 +249,20 @@ export type AuditTable = {
   detail: string;
 };
 export type NodeStateTable = { key: string; value: string };
+/** What the node is doing in a repository of the user's; a row is gone when that has come to its end. */
+export type RepositoryChangeTable = {
+  id: string;
+  project_id: string;
+  repository: string;
+  git_dir: string;
+  common_dir: string;
+  branch: string;
+  /** 1: the checked-out files too. */
+  tree: number;
+  old_sha: string | null;
+  target_sha: string | null;
+  phase: string;
+  stage_device: number | null;
+  stage_inode: number | null;
+  created_at: number;
+};

@@ -1,3 +1,4 @@
 export { createWorkspace, type Workspace } from './service.ts';
 export { salvageHandlers } from './routes.ts';
 export { mirrorPath, type Checkout } from './model.ts';
+export { createRepositoryChanges, type RepositoryChanges } from './repository-changes.ts';

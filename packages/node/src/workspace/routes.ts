@@ -1,16 +1,21 @@
 import type { OperationHandlers, Salvage } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol';
 import { compareTrees } from '../git/compare.ts';
-import { publishBranch } from '../git/publish.ts';
 import type { Git } from '../git/run.ts';
 import { toInstant } from '../kernel/clock.ts';
 import type { Store } from '../store/store.ts';
 import { mirrorPath } from './model.ts';
+import type { RepositoryChanges } from './repository-changes.ts';
 import { savedSince } from './results.ts';
 import { findSalvage, listSalvage, projectOf, type SalvageRow } from './store.ts';
 
 /** What the salvage operations need. */
-export type SalvageParts = { readonly store: Store; readonly git: Git; readonly dataDirectory: string };
+export type SalvageParts = {
+  readonly store: Store;
+  readonly git: Git;
+  readonly dataDirectory: string;
+  readonly changes: RepositoryChanges;
+};
 
 /** Handlers of the salvage operations. */
 export const salvageHandlers = (
@@ -46,7 +51,7 @@ export const salvageHandlers = (
           fix: `git fetch "${mirror}" ${row.ref}:refs/heads/${branch}`,
         });
       }
-      await publishBranch({ git: parts.git, mirror, ref: row.ref, sha: row.sha, repository: project.source }, branch);
+      await parts.changes.branch({ projectId: row.project_id, mirror, sha: row.sha, repository: project.source }, branch);
       return { id: row.id, branch, sha: row.sha };
     },
   };

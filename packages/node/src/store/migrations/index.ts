@@ -1,8 +1,9 @@
 import { initial } from './001-initial.ts';
 import { namedEnvironments } from './002-named-environments.ts';
+import { repositoryChange } from './003-repository-change.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
 
 /** Every step in order. */
-export const migrations: readonly Migration[] = [initial, namedEnvironments];
+export const migrations: readonly Migration[] = [initial, namedEnvironments, repositoryChange];
