@@ -30,6 +30,33 @@ export type Envelope = {
   readonly receipt?: unknown;
 };
 
+/** A command that goes on until it is stopped. */
+export type RunningCli = {
+  /** What it has said so far. */
+  said(): { readonly stdout: string; readonly stderr: string };
+  /** SIGINT; answers its exit code. */
+  stop(): Promise<number | null>;
+};
+
+/** Starts the command line and leaves it running. */
+export const startCli = (
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): RunningCli => {
+  const child = spawn(process.execPath, [MAIN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (piece: string) => (said[stream] += piece));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    said: () => ({ ...said }),
+    stop: () => {
+      child.kill('SIGINT');
+      return ended;
+    },
+  };
+};
+
 /** Runs the command line to its end. */
 export const runCli = (
   args: readonly string[],

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { createClient, type Client } from '@orrery/client';
+import type { Duplex } from 'node:stream';
+import { createClient, openUpgrade, type Client } from '@orrery/client';
 import type { NodeFacts, OperationName } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { readDescriptor, type Descriptor } from './descriptor.ts';
@@ -11,6 +12,8 @@ import type { World } from './world.ts';
 export type Connection = {
   readonly client: Client;
   readonly node: NodeFacts;
+  /** Opens a connection that stops being HTTP; `path` is below `/api/v1`. */
+  upgrade(path: string, protocol: string): Promise<Duplex>;
   /** Operations that this node has. */
   readonly operations: ReadonlySet<string>;
   /** The node's own description, when it runs on this data directory. */
@@ -88,7 +91,9 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
         fix: 'Start the node of this data directory: orrery up --detach',
       });
     }
-    return { client, node, operations: new Set(capabilities.operations), local: target.local };
+    const upgrade = async (path: string, protocol: string): Promise<Duplex> =>
+      openUpgrade({ origin: target.url, token: await readToken(target.tokenFile), path, protocol });
+    return { client, node, upgrade, operations: new Set(capabilities.operations), local: target.local };
   } catch (thrown) {
     client.close();
     // Its process id may live on in another process: nobody listens there, so that it does not run.

@@ -47,6 +47,10 @@ export const taskIdOf = async ({ client }: Connection, given: string): Promise<s
   return found[0]?.id ?? refuseTask('There is no task of that id.', 'orrery task list');
 };
 
+/** What the node takes for an open environment: its id or name as they are, and the id of a task, which may be typed in part. */
+export const placeIdOf = async (connection: Connection, given: string): Promise<string> =>
+  given === 'last' || given.startsWith('tsk_') ? taskIdOf(connection, given) : given;
+
 const refuseTask = (message: string, fix: string): never => {
   throw new OrreryError('not_found', message, { rule: 'A task is named by its id, the beginning of one, or last.', fix });
 };

@@ -6,6 +6,7 @@ export { type FollowOptions, type Hello, type Pace } from './follow.ts';
 export { httpTransport } from './http-transport.ts';
 export { clientLimits } from './limits.ts';
 export { routes, type Route } from './routes.ts';
+export { openUpgrade, type UpgradeRequest } from './upgrade.ts';
 export { TransportFailure, type Transport, type TransportAnswer, type TransportRequest } from './transport.ts';
 
 /** Makes a client of the node at `url` (`http://127.0.0.1:4747`); over node:http unless another transport is given. */

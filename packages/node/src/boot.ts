@@ -3,8 +3,9 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openNamedEnvironments } from './boot/environments.ts';
-import { createApi, createStreams, serveApi, type ApiServer } from './api/index.ts';
+import { createAdmission, createApi, createStreams, createUpgrades, serveApi, type ApiServer } from './api/index.ts';
 import { nodeHandlers } from './boot/handlers.ts';
+import { portRoute } from './boot/upgrades.ts';
 import { egressHandlers } from './broker/index.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
@@ -15,7 +16,7 @@ import { toInstant } from './kernel/clock.ts';
 import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
 import { projectHandlers } from './project/index.ts';
-import { environmentHandlers, type Environments } from './environment/index.ts';
+import { createForwarding, createOpenPlaces, environmentHandlers, type Environments } from './environment/index.ts';
 import { queueHandlers, setPaused } from './queue/index.ts';
 import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
@@ -47,6 +48,8 @@ type Door = {
 const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const { store, log, tokens, projects, results, config, options, git, paths } = parts;
   const { tasks, loop, state } = given;
+  const taskId = async (reference: string): Promise<string> => (await tasks.find(reference)).id;
+  const places = createOpenPlaces({ store, backend: parts.backends.any, environments: given.environments, taskId });
   const handlers = {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
@@ -56,13 +59,15 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     ...salvageHandlers({ store, git, dataDirectory: paths.data, changes: parts.changes }),
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
-    ...egressHandlers({ egress: parts.broker.egress, taskId: async (reference) => (await tasks.find(reference)).id }),
+    ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),
   };
-  const streams = createStreams({ store, log, resolveTask: async (id) => (await tasks.find(id)).id });
-  const app = createApi({ handlers, tokens, streams, clock, log });
+  const streams = createStreams({ store, log, resolveTask: taskId });
+  const admit = createAdmission({ tokens, clock });
+  const app = createApi({ handlers, admit, streams, clock, log });
+  const upgrades = createUpgrades({ routes: [portRoute(createForwarding(places))], admit, log });
   const { host, port } = config.current().listen;
   const listen = (at: number): Promise<ApiServer> =>
-    serveApi({ app, streams, host, port: at, insecureBind: options.insecureBind });
+    serveApi({ app, streams, upgrades, host, port: at, insecureBind: options.insecureBind });
   // Nobody asked for the usual port: when another program has it, any other will do, since clients read the descriptor.
   const asked = config.explain('listen.port').origin !== 'default';
   return listen(port).catch((thrown: unknown) =>

@@ -319,12 +319,6 @@ export type BodyOf<Name extends OperationName> = (typeof operations)[Name]['body
   : undefined;
 export type AnswerOf<Name extends OperationName> = z.output<(typeof operations)[Name]['answer']>;
 
-/** Server-sent events: the node's at `/events`, one task's at `/tasks/:id/events`. Cursor: `?after=` or `Last-Event-ID`. */
-export const streamPaths = { node: '/events', task: '/tasks/:id/events' } as const;
-
-/** First frame of every stream (`event: hello`): echoes the cursor. `event: reset` with the same shape when a cursor is too old. */
-export const streamHello = z.object({ after: z.int(), seq: z.int() });
-
 /** Who calls an operation: the name of the token and its scope. */
 export type Caller = { readonly name: string; readonly scope: Scope };
 

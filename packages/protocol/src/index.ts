@@ -89,8 +89,6 @@ export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvag
 export { type Operation } from './operation.ts';
 export {
   operations,
-  streamHello,
-  streamPaths,
   type AnswerOf,
   type BodyOf,
   type Caller,
@@ -100,3 +98,4 @@ export {
   type ParamsOf,
   type QueryOf,
 } from './http.ts';
+export { streamHello, streamPaths, upgradePaths, upgradeProtocols } from './streams.ts';

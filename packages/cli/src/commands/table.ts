@@ -2,6 +2,7 @@
 import { backendCommands } from './backend/rows.ts';
 import type { CommandSpec } from './command.ts';
 import { configCommands } from './config/rows.ts';
+import { insideCommands } from './env/inside-rows.ts';
 import { egressCommands } from './egress/rows.ts';
 import { envCommands } from './env/rows.ts';
 import { harnessCommands } from './harness/rows.ts';
@@ -23,6 +24,7 @@ export const table: readonly CommandSpec[] = [
   ...taskCommands,
   ...projectCommands,
   ...envCommands,
+  ...insideCommands,
   ...queueCommands,
   ...harnessCommands,
   ...backendCommands,

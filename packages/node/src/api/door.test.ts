@@ -3,6 +3,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
+import { createAdmission } from './admit.ts';
 import { createApi } from './door.ts';
 import type { Streams } from './streams.ts';
 
@@ -67,7 +68,7 @@ describe('the door', () => {
     const clock = { ...systemClock, monotonicMs: () => nowMs };
     app ??= createApi({
       handlers,
-      tokens,
+      admit: createAdmission({ tokens, clock }),
       streams: noStreams,
       clock,
       log,

@@ -1,6 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
 import {
-  includesScope,
   operations,
   requestId,
   streamPaths,
@@ -16,10 +15,9 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
-import { AUTH_FAILURES_BURST, AUTH_FAILURES_PER_SECOND, HTTP_BODY_BYTES, RATE_KEYS } from '../kernel/limits.ts';
+import { HTTP_BODY_BYTES } from '../kernel/limits.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
-import { createRateLimiter, type RateLimiter } from '../kernel/rate-limiter.ts';
-import type { Tokens } from '../token/index.ts';
+import type { Admit } from './admit.ts';
 import { errorAnswer, jsonAnswer } from './envelope.ts';
 import { checkOrigin, type AllowedHosts } from './guard.ts';
 import { openApiDocument, takesRequestId } from './openapi.ts';
@@ -27,14 +25,11 @@ import { parseOutside } from './parse.ts';
 import { checkContentType, readJson } from './read-body.ts';
 import type { StreamRequest, Streams } from './streams.ts';
 
-/** What of `Tokens` the door needs. */
-export type Authenticate = Pick<Tokens, 'authenticate'>;
-
 /** What the API is made of. */
 export type ApiParts = {
   /** What the slices give; an operation without a handler answers `unsupported` and is left out of `capabilities`. */
   readonly handlers: Partial<OperationHandlers>;
-  readonly tokens: Authenticate;
+  readonly admit: Admit;
   readonly streams: Streams;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,18 +44,12 @@ type Env = { Bindings: HttpBindings };
 type ApiContext = Context<Env>;
 
 /** What each request is checked by. */
-type Door = ApiParts & { readonly failures: RateLimiter };
+type Door = ApiParts;
 
 /** The whole HTTP API: the operations of the table, two event streams and the OpenAPI document. */
 export const createApi = (parts: ApiParts): Hono<Env> => {
   const app = new Hono<Env>();
-  const failures = createRateLimiter({
-    burst: AUTH_FAILURES_BURST,
-    perSecond: AUTH_FAILURES_PER_SECOND,
-    keys: RATE_KEYS,
-    clock: parts.clock,
-  });
-  const door: Door = { ...parts, handlers: { ...ownHandlers(parts.handlers), ...parts.handlers }, failures };
+  const door: Door = { ...parts, handlers: { ...ownHandlers(parts.handlers), ...parts.handlers } };
   let document: unknown = null;
 
   app.use(async (context, next) => {
@@ -122,35 +111,9 @@ const ownHandlers = (handlers: Partial<OperationHandlers>): Pick<OperationHandle
   }),
 });
 
-const nobody: Caller = { name: 'anonymous', scope: 'viewer' };
-
-/** Lets a caller in with at least that scope. Failed tries are counted by address. */
-const admit = async (context: ApiContext, { door, scope }: { door: Door; scope: Scope | null }): Promise<Caller> => {
-  if (scope === null) return nobody;
-  let caller: Caller;
-  try {
-    caller = await door.tokens.authenticate(context.req.header('authorization'));
-  } catch (thrown) {
-    throw thrown instanceof OrreryError && thrown.code === 'unauthenticated'
-      ? (tooManyFailures(context, door) ?? thrown)
-      : thrown;
-  }
-  if (includesScope(caller.scope, scope)) return caller;
-  throw new OrreryError('forbidden', `The token "${caller.name}" may not do this.`, {
-    rule: `It needs the scope "${scope}"; the token has "${caller.scope}".`,
-    fix: `Use a token with that scope, or make one: orrery token create --scope ${scope} NAME`,
-  });
-};
-
-/** Counts a failed try. Only those who fail are told to wait: nobody can lock out a caller whose token is valid. */
-const tooManyFailures = (context: ApiContext, door: Door): OrreryError | null => {
-  const waitMs = door.failures.take(context.env?.incoming?.socket.remoteAddress ?? 'unknown');
-  if (waitMs === 0) return null;
-  return new OrreryError('rate_limited', 'Too many requests without a valid token came from this address.', {
-    fix: `Try again in ${waitMs} ms.`,
-    details: { retryAfterMs: waitMs },
-  });
-};
+/** Lets a caller in with at least that scope. */
+const admit = (context: ApiContext, { door, scope }: { door: Door; scope: Scope | null }): Promise<Caller> =>
+  door.admit({ authorization: context.req.header('authorization'), address: context.env?.incoming?.socket.remoteAddress }, scope);
 
 type Asked = { readonly door: Door; readonly name: OperationName; readonly operation: Operation };
 

@@ -6,6 +6,7 @@ import type { Hono } from 'hono';
 import { HTTP_CLOSE_MS, HTTP_HEADERS_MS, HTTP_REQUEST_MS } from '../kernel/limits.ts';
 import { checkBind } from './guard.ts';
 import type { Streams } from './streams.ts';
+import type { Upgrades } from './upgrades.ts';
 
 /** A listening API. */
 export type ApiServer = {
@@ -19,6 +20,7 @@ export type ApiServer = {
 export type ServeParts = {
   readonly app: Hono<{ Bindings: HttpBindings }>;
   readonly streams: Pick<Streams, 'close'>;
+  readonly upgrades: Pick<Upgrades, 'take' | 'close'>;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -32,6 +34,7 @@ export type ServeParts = {
 export const serveApi = async ({
   app,
   streams,
+  upgrades,
   host,
   port,
   insecureBind,
@@ -40,9 +43,14 @@ export const serveApi = async ({
   checkBind({ host, insecureBind });
   const serverOptions = { requestTimeout: HTTP_REQUEST_MS, headersTimeout: HTTP_HEADERS_MS, connectionsCheckingInterval: 5_000 };
   const server = createAdaptorServer({ fetch: app.fetch, hostname: host, serverOptions, overrideGlobalObjects: false }) as Server;
+  server.on('upgrade', upgrades.take);
   await listening(server, { host, port });
   const bound = server.address() as AddressInfo;
-  return { url: `http://${urlHost(host)}:${bound.port}`, port: bound.port, close: () => closing(server, { streams, closeMs }) };
+  return {
+    url: `http://${urlHost(host)}:${bound.port}`,
+    port: bound.port,
+    close: () => closing(server, { streams, upgrades, closeMs }),
+  };
 };
 
 const urlHost = (host: string): string => {
@@ -76,10 +84,11 @@ const listenError = (thrown: NodeJS.ErrnoException, { host, port }: { host: stri
 
 const closing = async (
   server: Server,
-  { streams, closeMs }: Pick<ServeParts, 'streams'> & { closeMs: number },
+  { streams, upgrades, closeMs }: Pick<ServeParts, 'streams' | 'upgrades'> & { closeMs: number },
 ): Promise<void> => {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   streams.close();
+  upgrades.close();
   server.closeIdleConnections();
   const cut = setTimeout(() => server.closeAllConnections(), closeMs);
   await closed;

@@ -7,7 +7,9 @@ import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { NewEvent } from '../store/store.ts';
+import { createAdmission } from './admit.ts';
 import { createApi } from './door.ts';
+import { createUpgrades } from './upgrades.ts';
 import { serveApi } from './server.ts';
 import { createStreams } from './streams.ts';
 
@@ -37,8 +39,10 @@ const serve = async (directory: string) => {
     }
   });
   const streams = createStreams({ store, log });
-  const app = createApi({ handlers: {}, tokens, streams, clock: systemClock, log });
-  const server = await serveApi({ app, streams, host: '127.0.0.1', port: 0, insecureBind: false });
+  const admit = createAdmission({ tokens, clock: systemClock });
+  const upgrades = createUpgrades({ routes: [], admit, log });
+  const app = createApi({ handlers: {}, admit, streams, clock: systemClock, log });
+  const server = await serveApi({ app, streams, upgrades, host: '127.0.0.1', port: 0, insecureBind: false });
   return { store, streams, server };
 };
 

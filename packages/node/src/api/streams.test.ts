@@ -12,6 +12,7 @@ import { createLog } from '../kernel/log.ts';
 import { startInlineWriter } from '../store/sqlite/inline-writer.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { NewEvent, Store } from '../store/store.ts';
+import { createAdmission } from './admit.ts';
 import { createApi } from './door.ts';
 import { serveApi, type ApiServer } from './server.ts';
 import { createStreams, type StreamParts, type Streams } from './streams.ts';
@@ -38,8 +39,21 @@ describe('event streams', () => {
         return { name: 'test', scope: 'viewer' as const };
       },
     };
-    const app = createApi({ handlers: {}, tokens, streams, clock: systemClock, log });
-    server = await serveApi({ app, streams, host: '127.0.0.1', port: 0, insecureBind: false });
+    const app = createApi({
+      handlers: {},
+      admit: createAdmission({ tokens, clock: systemClock }),
+      streams,
+      clock: systemClock,
+      log,
+    });
+    server = await serveApi({
+      app,
+      streams,
+      upgrades: { take: () => undefined, close: () => undefined },
+      host: '127.0.0.1',
+      port: 0,
+      insecureBind: false,
+    });
   };
   const events = (query = ''): string => `${server.url}/api/v1/events${query}`;
   const taskEvents = (id: string, query = ''): string => `${server.url}/api/v1/tasks/${id}/events${query}`;
@@ -226,8 +240,23 @@ describe('the server', () => {
     const streams: Streams = { node: async () => undefined, task: async () => undefined, readers: 0, close: () => undefined };
     const tokens = { authenticate: async () => ({ name: 'test', scope: 'owner' as const }) };
     const handlers = { queuePause: async () => ({ ok: true as const }) };
-    const app = createApi({ handlers, tokens, streams, clock: systemClock, log, bodyLimitBytes: 1_000 });
-    return serveApi({ app, streams, host, port, insecureBind: false, closeMs: 100 });
+    const app = createApi({
+      handlers,
+      admit: createAdmission({ tokens, clock: systemClock }),
+      streams,
+      clock: systemClock,
+      log,
+      bodyLimitBytes: 1_000,
+    });
+    return serveApi({
+      app,
+      streams,
+      upgrades: { take: () => undefined, close: () => undefined },
+      host,
+      port,
+      insecureBind: false,
+      closeMs: 100,
+    });
   };
 
   it('refuses a taken port and an address that others reach, each by name', async () => {

@@ -8,6 +8,8 @@ import { resolveBackend } from '../exec/registry.ts';
 export type Backends = {
   /** Rejects unknown and forbidden names and wrong options. */
   get(name: string): Backend;
+  /** Also one that is not allowed any more: what runs on it is still looked at. */
+  any(name: string): Backend;
   /** Every backend that can be made, allowed or not: what a dead node used must be settled in any case. */
   all(): readonly Backend[];
   views(): Promise<BackendView[]>;
@@ -56,6 +58,7 @@ export const createBackends = (factories: readonly BackendFactory[], config: () 
   };
   return {
     get: (name) => make(name, config().execution.allowedBackends),
+    any: (name) => make(name, null),
     all: () =>
       factories.flatMap((factory) => {
         try {

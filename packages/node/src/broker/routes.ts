@@ -4,17 +4,15 @@ import type { EgressSubject } from './run-tokens.ts';
 
 export type EgressHandlerParts = {
   readonly egress: EgressControl;
-  /** The id of a task by what a person typed. @throws OrreryError not_found, ambiguous */
-  readonly taskId: (reference: string) => Promise<string>;
+  /** What a person named. @throws OrreryError not_found, ambiguous */
+  readonly subject: (reference: string) => Promise<EgressSubject>;
 };
 
 /** Handlers of the egress operations. */
 export const egressHandlers = ({
   egress,
-  taskId,
+  subject,
 }: EgressHandlerParts): Pick<OperationHandlers, 'egressShow' | 'egressAllow' | 'egressDeny'> => {
-  const subject = async (reference: string): Promise<EgressSubject> =>
-    reference.startsWith('env_') ? { environmentId: reference } : { taskId: await taskId(reference) };
   type Call = OperationCall<'egressAllow'> | OperationCall<'egressDeny'>;
   const change =
     (decision: 'allow' | 'deny') =>

@@ -1,3 +1,5 @@
+export { createForwarding, type Forwarding } from './forwarding.ts';
+export { createOpenPlaces } from './open-places.ts';
 export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
 export { portsOf, setupOf, setupPending, type NamedPorts, type NamedRow, type SetupRecord } from './model.ts';

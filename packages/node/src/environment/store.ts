@@ -11,6 +11,16 @@ export const findEnvironment = async (db: Kysely<Tables>, id: string): Promise<E
 export const openEnvironments = (db: Kysely<Tables>): Promise<EnvironmentRow[]> =>
   db.selectFrom('environment').selectAll().where('closed_at', 'is', null).execute();
 
+/** The environment of a task that is open, or being opened or closed; null when there is none. */
+export const newestOpenEnvironment = async (db: Kysely<Tables>, taskId: string): Promise<EnvironmentRow | null> =>
+  (await db
+    .selectFrom('environment')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('closed_at', 'is', null)
+    .orderBy('opened_at', 'desc')
+    .executeTakeFirst()) ?? null;
+
 export const insertEnvironment = async (db: Kysely<Tables>, row: Insertable<EnvironmentTable>): Promise<void> => {
   await db.insertInto('environment').values(row).execute();
 };

@@ -63,6 +63,7 @@ export const nobodyListens = (environmentId: string, port: number): OrreryError 
   new OrreryError('not_found', `No program of the environment ${environmentId} listens on port ${port}.`, {
     rule: 'A port leads to programs of its own environment and to nobody else.',
     fix: `Start the program there, listening on 127.0.0.1:${port}, then repeat the command.`,
+    details: { port },
   });
 
 /**
@@ -86,6 +87,7 @@ export const connectToOwnListener = async (given: {
   const before = await owned();
   const socket = await dialLoopback(before, port).catch((thrown: unknown) => {
     throw new OrreryError('not_found', `Port ${port} of the environment ${environmentId} takes no connection.`, {
+      details: { port },
       cause: thrown,
     });
   });

@@ -1,12 +1,14 @@
 import { countText, shellWord } from '../../wording.ts';
+import { placeIdOf } from '../../names.ts';
 import type { Command } from '../command.ts';
 import { rulesText } from './list.ts';
 
 const change =
   (operation: 'egressAllow' | 'egressDeny'): Command =>
   async (context) => {
-    const { client } = await context.connect();
-    const id = context.input.argument('environment') ?? '';
+    const connection = await context.connect();
+    const { client } = connection;
+    const id = await placeIdOf(connection, context.input.argument('environment') ?? '');
     const rule = context.input.argument('host') ?? '';
     const view = await context.change({
       intent: { id, rule },

@@ -2,6 +2,7 @@ import type { AnswerOf } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
 import { tableText, type Screen } from '../../screen.ts';
 import { agoText, bytesText, shellWord } from '../../wording.ts';
+import { placeIdOf } from '../../names.ts';
 import type { Command } from '../command.ts';
 
 type View = AnswerOf<'egressShow'>;
@@ -34,8 +35,9 @@ const hostsText = (screen: Screen, { hosts }: View, nowMs: number): string => {
 
 /** `orrery egress list`. */
 export const egressList: Command = async (context) => {
-  const { client } = await context.connect();
-  const id = context.input.argument('environment') ?? '';
+  const connection = await context.connect();
+  const { client } = connection;
+  const id = await placeIdOf(connection, context.input.argument('environment') ?? '');
   const view = await client.call('egressShow', { params: { id } });
   const asked = view.hosts.length === 0 ? 'Nothing was asked for yet.' : hostsText(context.screen, view, context.world.now());
   const refused = view.hosts.find((one) => one.refused > 0 && one.passed === 0);

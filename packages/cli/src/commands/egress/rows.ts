@@ -3,8 +3,8 @@ import type { ArgumentSpec, CommandSpec } from '../command.ts';
 const subject: ArgumentSpec = {
   name: 'environment',
   required: true,
-  summary: 'id of an open environment, or its task',
-  completes: 'task',
+  summary: 'id or name of an open environment, or its task',
+  completes: 'environment',
 };
 const host: ArgumentSpec = { name: 'host', required: true, summary: 'HOST, *.HOST or an address, with :PORT or without' };
 
