@@ -71,8 +71,7 @@ export const createNamedConductor = (parts: RunParts): NamedConductor => {
     const before = conducting.get(id);
     if (before !== undefined) {
       before.again = true;
-      // Only a set-up listens: everything else is short and goes to its end.
-      before.stop.abort();
+      giveWay(id, before.stop);
       return;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -84,6 +83,15 @@ export const createNamedConductor = (parts: RunParts): NamedConductor => {
         if (conducting.get(id) === mine) conducting.delete(id);
         resolve();
       });
+  };
+
+  /** A set-up ends when something else is wanted; everything else is short and goes to its end. */
+  const giveWay = (id: string, running: AbortController): void => {
+    namedById(parts.store.read, id)
+      .then((row) => {
+        if (row?.operation !== 'setup') running.abort();
+      })
+      .catch((thrown: unknown) => parts.log.error('environment.left', { environment: id, ...errorFields(thrown) }));
   };
 
   const measureAll = async (): Promise<void> => {
