@@ -61,7 +61,9 @@ const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
 export const taskRequest = async (context: CommandContext, connection: Connection, prompt: string): Promise<TaskCreate> => {
   const { input } = context;
   const command = commandOf(input);
-  const project = await projectFor(context, connection);
+  const environment = input.text('env') ?? undefined;
+  // An environment has its project; one that is named beside it is checked against that.
+  const project = environment !== undefined && input.text('project') === null ? null : await projectFor(context, connection);
   const egress = input.list('egress');
   return {
     prompt,
@@ -70,6 +72,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     model: input.text('model') ?? undefined,
     effort: input.text('effort') ?? undefined,
     backend: input.text('backend') ?? undefined,
+    environment,
     base: input.text('base') ?? undefined,
     branch: input.text('branch') ?? undefined,
     readOnly: input.flag('read-only'),

@@ -19,6 +19,7 @@ import { projectHandlers } from './project/index.ts';
 import { createForwarding, createOpenPlaces, environmentHandlers, type Environments } from './environment/index.ts';
 import { queueHandlers, setPaused } from './queue/index.ts';
 import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
+import { createNamedDoor } from './run/environments/for-tasks.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
 import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
 import { tokenHandlers } from './token/index.ts';
@@ -126,8 +127,8 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   };
   const stopping = new AbortController();
   const running = runParts(parts, state, stopping.signal);
-  const loop: RunLoop = createRunLoop(running);
   const named = createNamedConductor(running);
+  const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
   const environments = openNamedEnvironments(parts, { checkRoom: () => checkRoom(parts, state), conductor: () => named });
   const tasks = openTasks(parts, state, () => loop);
   if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model)))

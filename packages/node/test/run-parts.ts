@@ -144,6 +144,13 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
     }),
 });
 
+/** Tasks of these tests work in environments of their own attempts. */
+const noNamed: RunParts['named'] = {
+  take: () => Promise.reject(new Error('no environment of its own')),
+  open: () => Promise.reject(new Error('no environment of its own')),
+  giveBack: async () => undefined,
+};
+
 const tokensOf = (slices: FakeSlices, life: Life): RunParts['tokens'] => ({
   mint: ({ environmentId }) =>
     whileAlive(life, async () => {
@@ -202,6 +209,7 @@ export const runParts = async ({
     projects: projectsOf(life),
     workspace: workspaceOf(slices, life, directory),
     tokens: tokensOf(slices, life),
+    named: noNamed,
     backend: () => backend,
     backends: () => [backend],
     harness: () => harness,
@@ -222,6 +230,7 @@ const tasksOn = (store: Store, ids: Ids, harness: Harness): Tasks => {
     clock: systemClock,
     ids,
     resolveProject: async () => project,
+    resolveEnvironment: async () => null,
     projectsById: async () => new Map([[project.id, project]]),
     admit: async () => ({ harness: harness.id, backend: 'fake', model: null }),
     checkRoom: () => undefined,

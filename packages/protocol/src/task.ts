@@ -66,6 +66,8 @@ export const taskCreate = z.strictObject({
   /** The program to run, for the harness `command`. */
   command: z.array(z.string().max(131_072).refine(withoutNul, 'may not hold a NUL')).min(1).max(256).optional(),
   backend: z.string().max(100).optional(),
+  /** Id or name of an environment of its own to work in; it stays as the task leaves it. */
+  environment: z.string().min(1).max(200).optional(),
   /** Branch, tag or commit to begin at; default: what the repository has checked out. */
   base: z
     .string()

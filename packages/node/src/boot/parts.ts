@@ -9,7 +9,7 @@ import { installationId } from '../config/descriptor.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
 import { makeDirectories, pathsIn, type NodePaths } from '../config/paths.ts';
 import { createSecrets, type Secrets } from '../config/secrets.ts';
-import { createPortAllocator, type PortAllocator } from '../environment/index.ts';
+import { createPortAllocator, findNamed, type PortAllocator } from '../environment/index.ts';
 import { createBackendFactories } from '../exec/registry.ts';
 import { createRemover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
@@ -23,7 +23,7 @@ import { FREE_DISK_BYTES } from '../kernel/limits.ts';
 import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { createProjects, createResults, type Projects, type Results } from '../project/index.ts';
-import type { RunParts } from '../run/doors.ts';
+import type { ConductorParts } from '../run/doors.ts';
 import type { RunLoop } from '../run/loop.ts';
 import { patientStore } from '../run/patient-store.ts';
 import { createStarter, type Starter } from '../starter/index.ts';
@@ -177,6 +177,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
     clock,
     ids,
     resolveProject: parts.projects.resolve,
+    resolveEnvironment: (reference) => findNamed(parts.store.read, reference),
     projectsById: parts.projects.byIds,
     admit: async (intent) => {
       const settings = settle({ intent, projectFile: null });
@@ -222,7 +223,7 @@ const checkDisk = (directory: string): void => {
   });
 };
 
-export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): RunParts => {
+export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): ConductorParts => {
   const { broker, backends, harnesses, store, log, paths } = parts;
   const remover = createRemover({
     root: paths.data,

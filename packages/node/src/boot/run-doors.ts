@@ -52,7 +52,7 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
   claim: async ({ projectId, taskId, baseSha, branch }) =>
     placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
   scratch: async ({ taskId }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.scratch(taskId))),
-  collect: async ({ checkoutId, attempt, baseSha, message }) => {
+  collect: async ({ checkoutId, taskId, attempt, baseSha, message }) => {
     if (baseSha === null)
       return {
         headSha: null,
@@ -65,6 +65,7 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
         notes: [],
       };
     const { headSha, resultRef, files, insertions, deletions, commits, notes } = await workspace.collect(checkoutId, {
+      taskId,
       attempt,
       message,
     });

@@ -73,6 +73,10 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
     .orderBy('queue_entry.priority', 'desc')
     .orderBy('queue_entry.position')
     .limit(1);
+  // A task has its environment for itself.
+  select = select.where((eb) =>
+    eb.or([eb('task.environment_id', 'is', null), eb('task.environment_id', 'not in', busyEnvironments(db))]),
+  );
   if (busy.length > 0)
     select = select.where((eb) => eb.or([eb('task.project_id', 'is', null), eb('task.project_id', 'not in', busy)]));
   const found = await select.executeTakeFirst();
@@ -85,6 +89,14 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
     .execute();
   return { taskId: found.task_id, fence };
 };
+
+const busyEnvironments = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('queue_entry')
+    .innerJoin('task', 'task.id', 'queue_entry.task_id')
+    .select('task.environment_id')
+    .where('queue_entry.lease_owner', 'is not', null)
+    .where('task.environment_id', 'is not', null);
 
 const busyProjects = async (db: Kysely<Tables>, perProject: number): Promise<string[]> => {
   const rows = await db

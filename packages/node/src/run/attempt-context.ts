@@ -24,6 +24,8 @@ export type Prepared = {
   readonly place: WorkPlace;
   readonly hooks: readonly HookName[];
   readonly settings: AttemptSettings;
+  /** The environment of its own that the task works in; absent: one made for the attempt. */
+  readonly named?: string;
 };
 
 /** Everything one attempt is conducted with. */

@@ -2,14 +2,14 @@
 
 import type { TaskIntent, UsageTotals } from '@orrery/protocol';
 import type { NamedPorts } from '../environment/index.ts';
-import type { Backend } from '../exec/backend.ts';
+import type { Backend, Environment } from '../exec/backend.ts';
 import type { OwnedDirectory } from '../files/remove.ts';
 import type { GatewayFailure, Harness, InstalledProgram } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Tx } from '../store/store.ts';
 import type { AtKillPoint } from './kill-points.ts';
 
 /** Hooks that a repository may have, by their file names in `.orrery/hooks/`. */
@@ -122,6 +122,31 @@ export type AttemptSettings = {
   readonly setup: readonly string[];
 };
 
+/** A named environment as it was made, for a task that works in it. */
+export type TakenPlace = {
+  readonly backend: string;
+  readonly branch: string;
+  readonly baseSha: string;
+  readonly baseName: string;
+  readonly place: WorkPlace;
+  /** Without `init`: its set-up ran that. */
+  readonly hooks: readonly HookName[];
+};
+
+export type NamedDoor = {
+  /**
+   * Takes an environment for a task once it is ready; a stopped one is started. The same task may ask again.
+   * Rejects with `conflict` when it failed, `busy` when another task has it, `not_found` when it was deleted.
+   */
+  take(id: string, asked: { readonly taskId: string; readonly signal: AbortSignal }): Promise<TakenPlace>;
+  open(id: string): Promise<Environment>;
+  /** In the transaction that ends the task. */
+  giveBack(tx: Tx, id: string, taskId: string): Promise<void>;
+};
+
+/** What conducting a named environment needs. */
+export type ConductorParts = Omit<RunParts, 'named'>;
+
 export type RunParts = {
   readonly store: Store;
   readonly clock: Clock;
@@ -130,6 +155,7 @@ export type RunParts = {
   readonly projects: ProjectDoor;
   readonly workspace: WorkspaceDoor;
   readonly tokens: TokenDoor;
+  readonly named: NamedDoor;
   /** The backend of a name; throws for unknown or forbidden ones. */
   backend(name: string): Backend;
   backends(): readonly Backend[];

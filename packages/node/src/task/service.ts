@@ -13,6 +13,14 @@ import { findTask, findTaskByRequest, findTasksByPrefix, insertTask, listTasks, 
 /** What a project is to a task. */
 export type ProjectRef = { readonly id: string; readonly name: string; readonly path: string };
 
+/** What an environment of its own is to a task. */
+export type TaskEnvironment = {
+  readonly id: string;
+  readonly name: string;
+  readonly project_id: string;
+  readonly backend: string;
+};
+
 /** What the task slice needs of its neighbours. */
 export type TaskParts = {
   readonly store: Store;
@@ -20,6 +28,8 @@ export type TaskParts = {
   readonly ids: Ids;
   /** The project of an id, name or path; `not_found` when the node does not know it. */
   resolveProject(reference: string): Promise<ProjectRef>;
+  /** The environment of its own of an id or name; null when there is none. */
+  resolveEnvironment(reference: string): Promise<TaskEnvironment | null>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
   /** Checks names and bounds against what the operator allows; answers what the task will run with. */
   admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
@@ -142,9 +152,11 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
   const hash = intentHash(meaning);
   const before = await findTaskByRequest(parts.store.read, requestId);
   if (before !== null) return { row: sameIntent(before, hash), replayed: true };
-  const admitted = await parts.admit(intent);
+  const environment = intent.environment === undefined ? null : await environmentOf(parts, intent);
+  const admitted = await parts.admit(environment === null ? intent : { ...intent, backend: environment.backend });
   parts.checkRoom();
-  const project = intent.project === null ? null : await parts.resolveProject(intent.project);
+  const named = environment?.project_id ?? intent.project;
+  const project = named === null ? null : await parts.resolveProject(named);
   const nowMs = parts.clock.nowMs();
   const id = parts.ids('task');
   return parts.store.transaction(async (tx) => {
@@ -165,7 +177,7 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
       model: admitted.model,
       backend: admitted.backend,
       continues: null,
-      environment_id: null,
+      environment_id: environment?.id ?? null,
       cancel_requested: 0,
       result: null,
       applied_at: null,
@@ -181,6 +193,28 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
     const row = await findTask(tx.db, id);
     if (row === null) throw taskNotFound(id);
     return { row, replayed: false };
+  });
+};
+
+/** The environment a task is to work in: what it says beside must be true of it. */
+const environmentOf = async (parts: TaskParts, intent: TaskIntent): Promise<TaskEnvironment> => {
+  const reference = intent.environment ?? '';
+  const environment = await parts.resolveEnvironment(reference);
+  if (environment === null)
+    throw new OrreryError('not_found', `There is no environment ${reference.slice(0, 200)}.`, {
+      rule: 'A task works in an environment that is there: by id or name.',
+      fix: 'orrery env list',
+    });
+  const project = intent.project === null ? null : await parts.resolveProject(intent.project);
+  const beside = [
+    ...(project === null || project.id === environment.project_id ? [] : ['--project']),
+    ...(intent.backend === undefined || intent.backend === environment.backend ? [] : ['--backend']),
+    ...(intent.base === undefined ? [] : ['--base']),
+  ];
+  if (beside.length === 0) return environment;
+  throw new OrreryError('invalid_input', `The environment ${environment.name} is another than ${beside.join(' and ')} says.`, {
+    rule: 'Project, backend and base of a task are those of its environment.',
+    fix: `Leave ${beside.join(' and ')} away, or make another: orrery env create`,
   });
 };
 

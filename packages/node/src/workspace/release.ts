@@ -77,13 +77,14 @@ export const unsavedIn = (context: WorkspaceContext, id: string): Promise<string
 export const collectCheckout = (
   context: WorkspaceContext,
   id: string,
-  options: { readonly attempt: number; readonly message?: string },
+  options: { readonly attempt: number; readonly message?: string; readonly taskId?: string },
 ): Promise<Collected> =>
   context.mutex.run(`checkout:${id}`, async () => {
     const row = await claimedRow(context, id);
     const view = viewOf(context, row.project_id, row.path);
     const inspected = await inspect(context, view, { baseSha: row.base_sha });
-    const stored = await storeResult(context, view, { inspected, taskId: row.task_id, ...options });
+    const { taskId = row.task_id, ...rest } = options;
+    const stored = await storeResult(context, view, { inspected, taskId, ...rest });
     context.collected.set(id, { ...inspected, finalSha: stored.headSha });
     return stored;
   });

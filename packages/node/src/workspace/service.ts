@@ -33,8 +33,11 @@ export type Workspace = {
   scratch(taskId: string): Promise<Checkout>;
   /** The checkout a task has now, if any; for a node that started again. */
   checkoutOf(taskId: string): Promise<Checkout | null>;
-  /** Stores what a task made as `refs/orrery/results/<task>/<attempt>` of the mirror; the checkout stays as it is. */
-  collect(id: string, options: { readonly attempt: number; readonly message?: string }): Promise<Collected>;
+  /** Stores what a task (default: whose checkout it is) made as `refs/orrery/results/<task>/<attempt>` of the mirror; the checkout stays as it is. */
+  collect(
+    id: string,
+    options: { readonly attempt: number; readonly message?: string; readonly taskId?: string },
+  ): Promise<Collected>;
   /** Saves what no ref names yet as `refs/orrery/salvage/<task>/<n>`; empty when there is nothing. */
   salvage(id: string, reason: string): Promise<readonly Saved[]>;
   /** What of a checkout no ref of the mirror names, in words; empty: nothing. It is only looked at. */

@@ -13,6 +13,13 @@ export const taskOptions: readonly OptionSpec[] = [
   { name: 'model', kind: 'text', value: 'MODEL', summary: 'model' },
   { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks' },
   { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where it runs', completes: 'backend' },
+  {
+    name: 'env',
+    kind: 'text',
+    value: 'ENV',
+    summary: 'work in this environment, after its set-up and one task at a time (orrery env)',
+    completes: 'environment',
+  },
   { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at (default: what is checked out)' },
   { name: 'branch', kind: 'text', value: 'NAME', summary: 'branch of the result (default: orrery/<task>)' },
   { name: 'max-retries', kind: 'number', value: 'N', summary: 'how often the agent is sent back when validation fails' },

@@ -12,7 +12,7 @@ import type { Environment } from '../../exec/backend.ts';
 import { diskUse } from '../../files/disk-use.ts';
 import { DISK_MEASURE_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
-import type { RunParts } from '../doors.ts';
+import type { ConductorParts } from '../doors.ts';
 import { reachedLimit } from '../limit-text.ts';
 import { placePaths, preparedOf } from './place.ts';
 import { make } from './make.ts';
@@ -41,7 +41,7 @@ const steps: Readonly<Record<string, (step: Step, row: NamedRow) => Promise<void
   delete: remove,
 };
 
-export const createNamedConductor = (parts: RunParts): NamedConductor => {
+export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
   const places = new Map<string, Environment>();
   const conducting = new Map<string, Conducting>();
   const detached = new AbortController();
@@ -164,7 +164,7 @@ const findAgain = async (step: Pick<Step, 'parts' | 'places'>, row: NamedRow): P
 };
 
 /** Records how much disk an environment takes; one that passed its limit is stopped. */
-const measure = async (parts: RunParts, row: NamedRow, begin: (id: string) => void): Promise<void> => {
+const measure = async (parts: ConductorParts, row: NamedRow, begin: (id: string) => void): Promise<void> => {
   const settings = preparedOf(row)?.settings;
   if (settings === undefined || row.spec === null) return;
   const bytes = (await diskUse(recordedEnvironment(row.spec).spec.workdir)) + (await diskUse(placePaths(parts, row.id).home));

@@ -10,7 +10,7 @@ import {
   type SetupRecord,
 } from '../../environment/index.ts';
 import { copyTree } from '../../files/copy-tree.ts';
-import type { HookName, RunParts } from '../doors.ts';
+import type { HookName, ConductorParts } from '../doors.ts';
 import { makePlace, namedSpec, placePaths, preparedOf, writeScripts, type NamedPrepared } from './place.ts';
 import { scriptsOf } from './setup.ts';
 import { record, type Step } from './step.ts';
@@ -47,7 +47,7 @@ export const make = async ({ parts }: Step, row: NamedRow): Promise<void> => {
 };
 
 /** A name keeps its port as long as the environment is there. */
-const portsFor = async (parts: RunParts, row: NamedRow, names: readonly string[]): Promise<NamedPorts> => {
+const portsFor = async (parts: ConductorParts, row: NamedRow, names: readonly string[]): Promise<NamedPorts> => {
   const before = portsOf(row);
   const fresh = await parts.allocatePorts(
     row.id,
@@ -58,7 +58,7 @@ const portsFor = async (parts: RunParts, row: NamedRow, names: readonly string[]
 
 type Made = { readonly prepared: NamedPrepared; readonly init: Uint8Array | null };
 
-const prepareNew = async (parts: RunParts, row: NamedRow): Promise<Made> => {
+const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> => {
   await parts.projects.refresh(row.project_id);
   const at = async (name: string | null) => {
     const base = await parts.projects.resolveBase(row.project_id, name);
@@ -74,7 +74,7 @@ const prepareNew = async (parts: RunParts, row: NamedRow): Promise<Made> => {
   return { prepared, init: hooks.get('init') ?? null };
 };
 
-const claim = (parts: RunParts, row: NamedRow, baseSha: string) =>
+const claim = (parts: ConductorParts, row: NamedRow, baseSha: string) =>
   parts.workspace.claim({ projectId: row.project_id, taskId: row.id, attempt: 1, baseSha, branch: row.branch });
 
 /** An environment asks like a task that says nothing but where it runs. */
@@ -88,7 +88,7 @@ const intentFor = (row: NamedRow) => ({
 
 type Source = { readonly row: NamedRow; readonly prepared: NamedPrepared };
 
-const sourceOf = async (parts: RunParts, row: NamedRow): Promise<Source> => {
+const sourceOf = async (parts: ConductorParts, row: NamedRow): Promise<Source> => {
   const source = await namedById(parts.store.read, row.forked_from ?? '');
   const prepared = source === null || source.deleted_at !== null ? null : preparedOf(source);
   if (source !== null && prepared !== null) return { row: source, prepared };
@@ -98,7 +98,7 @@ const sourceOf = async (parts: RunParts, row: NamedRow): Promise<Source> => {
   });
 };
 
-const prepareFork = async (parts: RunParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
+const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
   const { hooks } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
   return { prepared: { ...prepared, place: await claim(parts, row, prepared.baseSha) }, init: hooks.get('init') ?? null };
 };

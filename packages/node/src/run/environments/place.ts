@@ -6,7 +6,7 @@ import type { EnvironmentSpec, PathGrant } from '../../exec/backend.ts';
 import { makeOwned, own } from '../../files/own.ts';
 import type { OwnedDirectory } from '../../files/remove.ts';
 import { limitsOf } from '../attempt-settings.ts';
-import type { AttemptSettings, HookName, RunParts, WorkPlace } from '../doors.ts';
+import type { AttemptSettings, HookName, ConductorParts, WorkPlace } from '../doors.ts';
 
 /** What making an environment found out; stored with it. */
 export type NamedPrepared = {
@@ -21,7 +21,7 @@ export const preparedOf = (row: NamedRow): NamedPrepared | null =>
   row.prepared === null ? null : (JSON.parse(row.prepared) as NamedPrepared);
 
 /** The paths of an environment beside its checkout. */
-export const placePaths = (parts: Pick<RunParts, 'environmentsDirectory'>, id: string) => {
+export const placePaths = (parts: Pick<ConductorParts, 'environmentsDirectory'>, id: string) => {
   const directory = join(parts.environmentsDirectory, id);
   return {
     directory,
@@ -36,7 +36,7 @@ export const placePaths = (parts: Pick<RunParts, 'environmentsDirectory'>, id: s
 };
 
 /** Makes the directories; those that an earlier start of the node made but did not record are taken over. */
-export const makePlace = async (parts: RunParts, id: string): Promise<OwnedDirectory> => {
+export const makePlace = async (parts: ConductorParts, id: string): Promise<OwnedDirectory> => {
   const paths = placePaths(parts, id);
   const directory = existsSync(paths.directory) ? own(paths.directory) : await makeOwned(paths.directory);
   for (const path of [paths.home, paths.scratchpad, paths.private, paths.hooks])
@@ -46,7 +46,7 @@ export const makePlace = async (parts: RunParts, id: string): Promise<OwnedDirec
 
 /** Writes the scripts of a set-up; answers them in the order in which they run. */
 export const writeScripts = async (
-  parts: RunParts,
+  parts: ConductorParts,
   id: string,
   given: { readonly init: Uint8Array | null; readonly lines: readonly string[] },
 ): Promise<void> => {
@@ -61,7 +61,7 @@ export const setupScript = (lines: readonly string[]): string =>
 
 /** What an environment is opened with, each time it is started. */
 export const namedSpec = (
-  parts: RunParts,
+  parts: ConductorParts,
   row: NamedRow,
   { prepared, ports }: { readonly prepared: NamedPrepared; readonly ports: NamedPorts },
 ): EnvironmentSpec => {

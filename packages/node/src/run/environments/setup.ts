@@ -9,7 +9,7 @@ import { proxyEnvironment, proxySecretNames } from '../../exec/proxy-environment
 import { HOOK_OUTPUT_BYTES, SETUP_LOG_BYTES, TERMINATE_GRACE_MS } from '../../kernel/limits.ts';
 import { toInstant } from '../../kernel/clock.ts';
 import { limitsOf } from '../attempt-settings.ts';
-import type { RunParts } from '../doors.ts';
+import type { ConductorParts } from '../doors.ts';
 import { reachedLimit } from '../limit-text.ts';
 import { placePaths, type NamedPrepared } from './place.ts';
 
@@ -17,7 +17,7 @@ import { placePaths, type NamedPrepared } from './place.ts';
 export type SetupScript = { readonly label: string; readonly path: string };
 
 /** The scripts that an environment has. */
-export const scriptsOf = (parts: RunParts, id: string, prepared: NamedPrepared): SetupScript[] => {
+export const scriptsOf = (parts: ConductorParts, id: string, prepared: NamedPrepared): SetupScript[] => {
   const paths = placePaths(parts, id);
   return [
     ...(prepared.hooks.includes('init') ? [{ label: 'init.sh', path: paths.init }] : []),
@@ -26,7 +26,7 @@ export const scriptsOf = (parts: RunParts, id: string, prepared: NamedPrepared):
 };
 
 type Setup = {
-  readonly parts: RunParts;
+  readonly parts: ConductorParts;
   readonly row: NamedRow;
   readonly prepared: NamedPrepared;
   readonly environment: Environment;
@@ -110,14 +110,14 @@ const scriptSpec = ({ row, prepared, environment, egressToken }: Setup, script: 
 };
 
 /** Asks a program to end, then does not ask. */
-const endRun = async (parts: RunParts, handle: Handle): Promise<void> => {
+const endRun = async (parts: ConductorParts, handle: Handle): Promise<void> => {
   await handle.terminate();
   await parts.clock.sleep(TERMINATE_GRACE_MS);
   await handle.kill();
 };
 
 /** Recorded before it starts: whatever starts after a crash is found by it and ended. */
-const noteRun = (parts: RunParts, id: string, runId: string): Promise<void> =>
+const noteRun = (parts: ConductorParts, id: string, runId: string): Promise<void> =>
   parts.store.transaction(async (tx) => {
     const row = await namedById(tx.db, id);
     if (row === null) return;

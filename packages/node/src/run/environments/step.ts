@@ -1,10 +1,10 @@
 import { changeNamed } from '../../environment/index.ts';
 import type { Environment } from '../../exec/backend.ts';
-import type { RunParts } from '../doors.ts';
+import type { ConductorParts } from '../doors.ts';
 
 /** What a step works with. */
 export type Step = {
-  readonly parts: RunParts;
+  readonly parts: ConductorParts;
   /** Open places, by id of their environment. */
   readonly places: Map<string, Environment>;
   /** Aborted when another operation takes the place of this one, or the node stops. */
@@ -15,5 +15,5 @@ export type Step = {
 export type Change = Omit<Parameters<typeof changeNamed>[2], 'nowMs'>;
 
 /** Records what a step reached. */
-export const record = (parts: RunParts, id: string, change: Change): Promise<void> =>
+export const record = (parts: ConductorParts, id: string, change: Change): Promise<void> =>
   parts.store.transaction((tx) => changeNamed(tx, id, { ...change, nowMs: parts.clock.nowMs() }));

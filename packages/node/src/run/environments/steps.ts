@@ -15,7 +15,7 @@ import {
 import type { Environment } from '../../exec/backend.ts';
 import { own } from '../../files/own.ts';
 import { lookAt } from '../../files/tree-walk.ts';
-import type { RunParts } from '../doors.ts';
+import type { ConductorParts } from '../doors.ts';
 import { endLeftSetup, runSetup, scriptsOf } from './setup.ts';
 import { placePaths, preparedOf, type NamedPrepared } from './place.ts';
 import { setupKey } from './setup-key.ts';
@@ -50,7 +50,7 @@ export const start = async (step: Step, row: NamedRow): Promise<void> => {
 
 /** Whether the set-up has to run. What it left is only trusted where files and home outlive a stop, and under the same key. */
 const afterStart = async (
-  parts: RunParts,
+  parts: ConductorParts,
   row: NamedRow,
   { prepared, keeps }: { readonly prepared: NamedPrepared; readonly keeps: boolean },
 ): Promise<Change> => {
@@ -65,7 +65,7 @@ const afterStart = async (
   return { operation: 'setup', state: 'setting-up', setup: JSON.stringify(setupPending) };
 };
 
-const keyOf = async (parts: RunParts, row: NamedRow, prepared: NamedPrepared): Promise<string> =>
+const keyOf = async (parts: ConductorParts, row: NamedRow, prepared: NamedPrepared): Promise<string> =>
   setupKey({
     scripts: await Promise.all(scriptsOf(parts, row.id, prepared).map(({ path }) => readFile(path))),
     tree: prepared.place.path,
@@ -93,7 +93,7 @@ export const setUp = async (step: Step, row: NamedRow): Promise<void> => {
 
 /** Records how a set-up ended; what a person asked for meanwhile stands. */
 const endSetup = async (
-  parts: RunParts,
+  parts: ConductorParts,
   { id }: NamedRow,
   { failed, key }: { readonly failed: string | null; readonly key: string | null },
 ): Promise<void> => {
@@ -123,9 +123,10 @@ const endSetup = async (
 /** `stop`: every program of it ends, files and home stay. */
 export const stop = async (step: Step, row: NamedRow): Promise<void> => {
   const { parts } = step;
-  await closePlace(step, row);
+  const lost = await closePlace(step, row);
   parts.atKillPoint('environment-place-closed', 'stop');
-  await record(parts, row.id, { open: 0, wanted: 'stopped', operation: null, state: 'stopped', ...settledSetup(row) });
+  const said = lost === null ? {} : { reason: lost };
+  await record(parts, row.id, { ...said, open: 0, wanted: 'stopped', operation: null, state: 'stopped', ...settledSetup(row) });
   parts.atKillPoint('environment-stopped', 'stop');
 };
 
@@ -160,7 +161,8 @@ export const remove = async (step: Step, row: NamedRow): Promise<void> => {
 const emptyPlace = async (step: Step, row: NamedRow): Promise<void> => {
   const { parts } = step;
   const operation = row.operation ?? '';
-  await closePlace(step, row);
+  const lost = await closePlace(step, row);
+  if (lost !== null) parts.log.warn('environment.lost', { environment: row.id, lost });
   parts.atKillPoint('environment-place-closed', operation);
   const place = await parts.workspace.checkoutOf(row.id);
   if (place !== null)
@@ -186,15 +188,17 @@ export const openPlace = async ({ parts, places }: Pick<Step, 'parts' | 'places'
   return environment;
 };
 
-/** Ends everything in it; one that its backend no longer has is closed already. */
-const closePlace = async (step: Step, row: NamedRow): Promise<void> => {
+/** Ends everything in it, and says what could not be brought back; one that its backend no longer has is closed already. */
+const closePlace = async (step: Step, row: NamedRow): Promise<string | null> => {
+  let lost: string | null = null;
   if (row.spec !== null) {
     const environment = await openPlace(step, row).catch((thrown: unknown) => {
       if (thrown instanceof OrreryError && thrown.code === 'not_found') return null;
       throw thrown;
     });
-    await environment?.close();
+    lost = (await environment?.close())?.lost ?? null;
     step.places.delete(row.id);
   }
   await step.parts.tokens.end(row.id);
+  return lost;
 };

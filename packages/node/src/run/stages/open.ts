@@ -26,6 +26,7 @@ import {
 import { limitsOf } from '../attempt-settings.ts';
 import type { HookName } from '../doors.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
+import { attemptsOwn } from '../environments/for-tasks.ts';
 
 const name: StageName = 'open';
 
@@ -72,7 +73,7 @@ const privateFile = (context: AttemptContext, file: string): string => join(envi
 
 const openNew = async (context: AttemptContext, prepared: Prepared, id: string): Promise<OpenAttempt> => {
   const { parts } = context;
-  const named = await parts.allocatePorts(id, prepared.settings.ports);
+  const named = prepared.named === undefined ? await parts.allocatePorts(id, prepared.settings.ports) : {};
   const spec = environmentSpec(context, prepared, { id, named });
   const directory = await ownDirectory(environmentDirectory(context));
   const recorded = context.journal.transaction(async (tx) => {
@@ -101,15 +102,29 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   await makeDirectories(context, spec);
   await writeHooks(context, prepared);
   await writeFile(privateFile(context, 'egress-token'), tokens.egress, ownerOnly);
-  const environment = await parts.backend(prepared.settings.backend).open(spec);
-  const runTokenFile = await environment.provide('run-token', new TextEncoder().encode(tokens.run));
+  const environment =
+    prepared.named === undefined
+      ? await parts.backend(prepared.settings.backend).open(spec)
+      : await openNamed(context, prepared.named);
+  // In an environment that others work in after it, each attempt has a file of its own.
+  const file = prepared.named === undefined ? 'run-token' : `run-token-${context.attempt.id}`;
+  const runTokenFile = await environment.provide(file, new TextEncoder().encode(tokens.run));
   await writeFile(privateFile(context, 'run-token-path'), runTokenFile, ownerOnly);
   return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
 };
 
+const openNamed = async (context: AttemptContext, id: string): Promise<Environment> =>
+  attemptsOwn(context, environmentId(context), await context.parts.named.open(id));
+
+/** The environment that an earlier start of the node opened for the attempt. */
+export const findAgain = (context: AttemptContext, prepared: Prepared, spec: EnvironmentSpec): Promise<Environment> =>
+  prepared.named === undefined
+    ? context.parts.backend(prepared.settings.backend).reopen(spec)
+    : openNamed(context, prepared.named);
+
 const reopen = async (context: AttemptContext, prepared: Prepared, spec: EnvironmentSpec): Promise<OpenAttempt> => {
   try {
-    const environment = await context.parts.backend(prepared.settings.backend).reopen(spec);
+    const environment = await findAgain(context, prepared, spec);
     const egressToken = await readFile(privateFile(context, 'egress-token'), 'utf8');
     const runTokenFile = await readFile(privateFile(context, 'run-token-path'), 'utf8');
     return { ...context, prepared, environment, egressToken, runTokenFile };

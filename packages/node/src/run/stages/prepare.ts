@@ -44,6 +44,7 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   const { parts, task, intent, attempt } = context;
   const branch = intent.branch ?? `orrery/${task.id}`;
   checkGoing(context);
+  if (task.environment_id !== null) return findIn(context, task.environment_id);
   if (task.project_id === null) {
     const settings = await settle(context, null);
     const place = await parts.workspace.scratch({ taskId: task.id, attempt: attempt.number });
@@ -60,6 +61,21 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
     branch,
   });
   return { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
+};
+
+/** A task that works in an environment of its own gets it when that is ready: its set-up comes before the first prompt. */
+const findIn = async (context: AttemptContext, id: string): Promise<Prepared> => {
+  const { parts, task, intent } = context;
+  const signal = AbortSignal.any([context.cancelled, context.detached]);
+  const taken = await parts.named.take(id, { taskId: task.id, signal }).catch((thrown: unknown) => {
+    checkGoing(context);
+    throw thrown;
+  });
+  const { projectFile } = await parts.projects.readHooks(task.project_id ?? '', taken.baseSha);
+  const settings = parts.settle({ intent: { ...intent, backend: taken.backend }, projectFile });
+  remainingMs(context, settings);
+  const { baseSha, baseName, branch, place, hooks } = taken;
+  return { baseSha, baseName, branch, place, hooks, settings, named: id };
 };
 
 type Found = {

@@ -5,7 +5,7 @@ import { dequeue, type Claim } from '../../queue/index.ts';
 import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
-import { environmentId } from './open.ts';
+import { environmentId, findAgain } from './open.ts';
 
 const name: StageName = 'settle';
 
@@ -59,7 +59,8 @@ export const settle = async (
     result: await resultOf(context, reached, collected),
   });
   parts.atKillPoint('settled', name);
-  if (place !== null && context.keepPlace !== true) await parts.workspace.release(place.checkoutId);
+  if (place !== null && prepared?.named === undefined && context.keepPlace !== true)
+    await parts.workspace.release(place.checkoutId);
   await parts.removeEnvironment(environmentId(context));
   parts.atKillPoint('released', name);
 };
@@ -94,7 +95,7 @@ const environmentLeft = async (context: AttemptContext, prepared: Prepared | nul
   const row = await findEnvironment(context.parts.store.read, environmentId(context));
   if (row === null || row.state === 'closed' || prepared === null) return null;
   try {
-    return await context.parts.backend(prepared.settings.backend).reopen(recordedEnvironment(row.spec).spec);
+    return await findAgain(context, prepared, recordedEnvironment(row.spec).spec);
   } catch (thrown) {
     if (thrown instanceof OrreryError && thrown.code === 'not_found') return null;
     throw thrown;
@@ -146,6 +147,7 @@ const recordVerdict = async (
   const nowMs = clock.nowMs();
   await context.journal.transaction(async (tx) => {
     await dequeue(tx.db, task.id, end.claim);
+    if (task.environment_id !== null) await context.parts.named.giveBack(tx, task.environment_id, task.id);
     await updateAttempt(tx.db, attempt.id, { verdict, cause, reason, ended_at: nowMs });
     await interruptStages(tx.db, { attemptId: attempt.id, nowMs });
     await endLostRuns(tx.db, { attemptId: attempt.id, nowMs });
