@@ -11,6 +11,7 @@ import { dockerFactory } from './docker/index.ts';
 import { localFactory } from './local/index.ts';
 import type { RemoteBackendParts } from './remote/index.ts';
 import { sandboxFactory } from './sandbox/index.ts';
+import { sshFactory } from './ssh/index.ts';
 
 /** How to choose. `allowed` are the names the operator allows (aliases count), null for all. */
 export type BackendChoice = { readonly name: string; readonly options: unknown; readonly allowed: readonly string[] | null };
@@ -43,7 +44,7 @@ export const createBackendFactories = (parts: BackendParts): readonly BackendFac
   const here = [sandboxFactory(parts), bubblewrapFactory(parts), localFactory(parts)];
   if (parts.elsewhere === undefined) return here;
   const remote = remoteParts(parts, parts.elsewhere);
-  return [...here, dockerFactory(remote)];
+  return [...here, dockerFactory(remote), sshFactory({ ...remote, spawner: parts.elsewhere.spawner })];
 };
 
 const findFactory = (factories: readonly BackendFactory[], name: string): BackendFactory | undefined =>

@@ -33,7 +33,7 @@ export const commandFailed = (what: string, { exitCode, stderr }: Pick<PlaceAnsw
   });
 
 /** Starts a command; whatever keeps it from being started is an error of the catalogue. */
-export const startInPlace = async (place: Place, command: PlaceCommand): Promise<PlaceProcess> => {
+export const startInPlace = async (place: Pick<Place, 'exec'>, command: PlaceCommand): Promise<PlaceProcess> => {
   try {
     return await place.exec(command);
   } catch (thrown) {
@@ -43,7 +43,7 @@ export const startInPlace = async (place: Place, command: PlaceCommand): Promise
 
 /** Runs a command to its end. Rejects with `backend_unreachable` when the connection broke before it was known. */
 export const runInPlace = async (
-  place: Place,
+  place: Pick<Place, 'exec'>,
   argv: readonly string[],
   { stdin, timeoutMs = COMMAND_MS, answerBytes = ANSWER_BYTES }: CommandOptions = {},
 ): Promise<PlaceAnswer> => {
@@ -68,7 +68,7 @@ export const runInPlace = async (
 
 /** The same for a command that must succeed; `what` names it for people. */
 export const mustRun = async (
-  place: Place,
+  place: Pick<Place, 'exec'>,
   argv: readonly string[],
   { what, ...options }: CommandOptions & { readonly what: string },
 ): Promise<Buffer> => {

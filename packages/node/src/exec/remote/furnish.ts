@@ -19,7 +19,7 @@ export type PlaceLayout = {
 };
 
 /** The layout of a place. */
-export const layoutOf = ({ root }: Pick<Place, 'root'>): PlaceLayout => ({
+export const layoutOf = ({ root, keeper }: Pick<Place, 'root' | 'keeper'>): PlaceLayout => ({
   root,
   work: `${root}/work`,
   home: `${root}/home`,
@@ -27,7 +27,7 @@ export const layoutOf = ({ root }: Pick<Place, 'root'>): PlaceLayout => ({
   provided: `${root}/provided`,
   carried: `${root}/carried`,
   runs: `${root}/runs`,
-  keeper: `${root}/keeper/orrery-keeper`,
+  keeper: keeper ?? `${root}/keeper/orrery-keeper`,
   brokerSocket: `${root}/broker.sock`,
 });
 
@@ -48,12 +48,15 @@ export const architectureOf = (said: string): string => {
   });
 };
 
-/** Makes the folders and carries the keeper program in. Repeatable. `program` answers the path of the one for a machine. */
+/** Makes the folders and carries the keeper program in, unless its provider brought it. Repeatable. `program` answers the path of the one for a machine. */
 export const furnish = async (place: Place, program: (arch: string) => string): Promise<PlaceLayout> => {
   const layout = layoutOf(place);
   const { work, home, tmp, provided, carried, runs, keeper } = layout;
   const folders = [work, home, tmp, provided, carried, runs, keeper.slice(0, keeper.lastIndexOf('/'))];
-  const made = await mustRun(place, ['sh', '-c', MAKE, 'sh', ...folders], { what: 'Making its folders' });
+  const brought = place.keeper !== undefined;
+  const own = brought ? folders.slice(0, -1) : folders;
+  const made = await mustRun(place, ['sh', '-c', MAKE, 'sh', ...own], { what: 'Making its folders' });
+  if (brought) return layout;
   const arch = architectureOf(made.toString('utf8'));
   const said = await mustRun(place, ['sh', '-c', CARRY, 'sh', keeper], {
     what: 'Carrying the keeper program in',

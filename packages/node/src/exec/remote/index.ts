@@ -15,7 +15,7 @@ import type { FrontSettings } from '../keeper-spec.ts';
 import { BROKER_HOLD_MAX, BROKER_HOLD_MS } from '../limits.ts';
 import { createObjectPacks } from './borrowed-objects.ts';
 import { UNREACHABLE_MS } from './limits.ts';
-import { openPlace, reopenPlace } from './opening.ts';
+import { mergeReports, openPlace, reopenPlace } from './opening.ts';
 import type { Opening } from './opening.ts';
 import type { PlaceProvider } from './place.ts';
 import { placeDirectory, recordedPlaces } from './record.ts';
@@ -80,11 +80,14 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
   return {
     name: provider.name,
     exposure: { kind: 'loopback' },
-    guarantees: () => Promise.resolve(knownReports(provider)),
+    guarantees: async () =>
+      provider.probe === undefined ? knownReports(provider) : mergeReports(provider.provides, await provider.probe()),
     cannotStop: provider.cannotStop,
     defaultRequired: provider.defaultRequired,
     preflight: async (required) => {
       await provider.preflight();
+      if (provider.probe !== undefined)
+        return checkGuarantees(provider.name, mergeReports(provider.provides, await provider.probe()), required);
       // What the place itself cannot give is refused now; what its keepers can is known, and refused, when it is open.
       const never = provider.provides.filter(({ held }) => !held).map(({ guarantee }) => guarantee);
       checkGuarantees(

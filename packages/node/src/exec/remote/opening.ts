@@ -79,7 +79,7 @@ const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Open
 type Opened = { readonly spec: EnvironmentSpec; readonly ledger: Ledger };
 
 /** Reports of keepers in the place, where the place itself says nothing of them. */
-const mergeReports = (provided: readonly GuaranteeReport[], probed: readonly GuaranteeReport[]): GuaranteeReport[] =>
+export const mergeReports = (provided: readonly GuaranteeReport[], probed: readonly GuaranteeReport[]): GuaranteeReport[] =>
   probed.map((report) => provided.find(({ guarantee }) => guarantee === report.guarantee) ?? report);
 
 const lineTo = (opening: Opening, place: Place): Line & { readonly drop: () => void } => {

@@ -44,6 +44,8 @@ export type Place = {
   readonly variables: Readonly<Record<string, string>>;
   exec(command: PlaceCommand): Promise<PlaceProcess>;
   state(): Promise<PlaceState>;
+  /** Where the keeper program lies there, when the provider brought it; absent: the foundation brings it into `root`. */
+  readonly keeper?: string;
   /** Directories of this machine that are seen in the place as they are (bind mounts): nothing is staged for these. */
   readonly mounted: readonly { readonly local: string; readonly inside: string }[];
   /** Why programs there may have been ended by others (out of memory, evicted), for the verdict; null when nothing is known. */
@@ -88,6 +90,8 @@ export type PlaceProvider = {
   sweep(environmentId: string): Promise<void>;
   /** What the place itself holds or cannot hold, whatever keepers in it find out: a report here takes the place of theirs. */
   readonly provides: readonly GuaranteeReport[];
+  /** What keepers would find, where that can be asked before there is a place: on a host. Absent: known when one is open. */
+  probe?(): Promise<readonly GuaranteeReport[]>;
   /** What it cannot stop, in plain words, beside what is true of every remote place. */
   readonly cannotStop: readonly string[];
   /** Folders of a place, beside its system and PATH, that every program may read and execute: where an image keeps its tools. */

@@ -1,0 +1,80 @@
+// What lies where on a host, and the texts of sh that look after it. Paths are parameters, never part of a text.
+import { OrreryError } from '@orrery/protocol/errors';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const checkName = (what: string, name: string): string => {
+  if (NAME.test(name)) return name;
+  throw new OrreryError('invalid_input', `"${name.slice(0, 40)}" cannot be the ${what} of a folder on a host.`, {
+    rule: 'Letters, digits, dots, underscores and hyphens.',
+  });
+};
+
+/** All environments of all installations of a user. */
+export const environmentsOf = (home: string): string => `${home}/.local/share/orrery/env`;
+
+/** All environments of one installation. */
+export const installationOf = (home: string, installation: string): string =>
+  `${environmentsOf(home)}/${checkName('installation', installation)}`;
+
+/** One environment. */
+export const rootOf = (home: string, installation: string, id: string): string =>
+  `${installationOf(home, installation)}/${checkName('environment', id)}`;
+
+/** The environment that a folder's name means, or null for names that are none of ours. */
+export const environmentIn = (name: string): string | null => (NAME.test(name) ? name : null);
+
+/** The keeper program of an environment: it stays the one its programs were started with, whatever becomes of the cache. */
+export const keeperOf = (root: string): string => `${root}/keeper/orrery-keeper`;
+
+/** $1: the root, made with everything above it, for nobody else. $2: the keeper program, $3: what it is called here. */
+export const MAKE = `
+umask 077
+mkdir -p -- "\${3%/*}" && chmod 700 -- "$1" || exit 1
+[ -x "$3" ] || ln -- "$2" "$3" 2>/dev/null || { cp -- "$2" "$3.new" && mv -f -- "$3.new" "$3"; }
+`;
+
+/** $1: the root, $2: the home directory. Says \`there\`, \`gone\`, or \`unknown\` when the home directory is not what it was. */
+export const LOOK = `
+if [ -d "$1" ]; then echo there
+elif [ -d "$2" ] && [ -r "$2" ] && [ -x "$2" ]; then echo gone
+else echo unknown; fi
+`;
+
+/** $1: the folder of an installation. One name a line. */
+export const LIST = `
+[ -d "$1" ] || exit 0
+ls -1 -- "$1"
+`;
+
+/**
+ * $1: the root, $2: a keeper program, $3: the folder of all installations. Ends what runs in the environment, removes it,
+ * and the folders above it that are empty then. Agents may leave folders that their own user cannot write to.
+ */
+export const REMOVE = `
+if [ -d "$1/runs" ]; then "$2" sweep "$1/runs" >/dev/null || exit 5; fi
+if [ -e "$1" ]; then
+  rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwX -- "$1" 2>/dev/null; rm -rf -- "$1" || exit 6; }
+fi
+rmdir -- "\${1%/*}" "$3" "\${3%/*}" 2>/dev/null
+exit 0
+`;
+
+/** $1: the folder of all installations, $2: the cache folder. Removes the keeper programs when no environment is left that could use one. */
+export const FORGET = `
+[ ! -d "$1" ] || [ -z "$(ls -A -- "$1")" ] || exit 0
+rm -rf -- "$2"
+`;
+
+/** $1: the root. Disk in KiB, then every process' number, parent and memory, then the keepers of the environment. */
+export const MEASURE = `
+echo "disk $(du -sk -- "$1" 2>/dev/null | { read -r size _ && echo "$size"; })"
+echo "page $(getconf PAGESIZE 2>/dev/null)"
+for stat in /proc/[0-9]*/stat; do
+  read -r line < "$stat" 2>/dev/null && echo "process $line"
+done 2>/dev/null
+for status in "$1"/runs/*/status; do
+  [ ! -f "$status" ] || echo "keeper $(cat "$status")"
+done
+exit 0
+`;
