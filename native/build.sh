@@ -15,7 +15,14 @@ build() {
 	sources=$here/keeper/*.c
 	case $1 in
 		release) flags="$common -O2 -static -s -fstack-protector-strong" ;;
-		faults) flags="$common -O2 -g -DKEEPER_FAULTS" ;;
+		faults)
+			flags="$common -O2 -g -DKEEPER_FAULTS"
+			if [ "$(uname)" = Linux ]; then
+				# The names that test/fail-calls.c stands in for.
+				for call in $(sed -n -e 's/^.* __wrap_\([a-z0-9_]*\)(.*;$/\1/p' -e 's/^WRAP([a-z_]*, \([a-z0-9_]*\),.*/\1/p' -e 's/^WRAP_[A-Z]*(\([a-z0-9_]*\),.*/\1/p' "$here/test/fail-calls.c" | sort -u); do flags="$flags -Wl,--wrap=$call"; done
+				sources="$sources $here/test/fail-calls.c"
+			fi
+			;;
 		sanitize) flags="$common -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
 		escape)
 			output=$here/build/escape

@@ -126,7 +126,8 @@ static bool make_world_readonly(const struct spec *spec) {
 	if (done) done = make_readonly(AT_FDCWD, "/");
 	for (size_t i = 0; i < spec->rule_count; i++) {
 		if (trees[i] < 0) continue;
-		if (done && !put_tree(trees[i], spec->rules[i].path)) done = false;
+		// Half of it is no world: what may be written could not be. The keeper then tries with fewer namespaces.
+		if (done && !put_tree(trees[i], spec->rules[i].path)) _exit(1);
 		int failure = errno;
 		close(trees[i]);
 		errno = failure;

@@ -78,6 +78,7 @@ static bool reap(struct watch *watch) {
 		int status = 0;
 		struct rusage usage = {0};
 		pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+		if (pid < 0 && errno == EINTR) continue;
 		if (pid <= 0) return true;
 		if (pid != watch->program || watch->program_ended) continue;
 		watch->program_ended = true;
@@ -188,12 +189,12 @@ void inner_main(const struct spec *spec, char **env, const struct inner_ends *en
 	for (size_t i = 0; i < sizeof ends->keeper_ends / sizeof *ends->keeper_ends; i++)
 		if (ends->keeper_ends[i] >= 0) close(ends->keeper_ends[i]);
 	// In a pid namespace the kernel takes everything along with its first process; elsewhere the guard must live to do it.
-	if (facts.pid_ns) prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (facts.pid_ns && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(1);
+	if (!facts.pid_ns && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) _exit(1);
 	if (!leave_streams() || chdir("/") != 0) _exit(1);
 	if (facts.wrapped) wrap_look(spec, &facts);
 	else confine_inside(spec, &facts);
-	prctl(PR_SET_DUMPABLE, 0);
+	if (prctl(PR_SET_DUMPABLE, 0) != 0) _exit(1);
 	sigset_t mask;
 	sigfillset(&mask);
 	sigprocmask(SIG_BLOCK, &mask, NULL);

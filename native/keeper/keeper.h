@@ -76,6 +76,7 @@ struct keeper {
 	uint64_t go_at, wall_at, release_at, check_at, watch_at, inner_at; // deadlines; UINT64_MAX: none
 	struct exit_record exit;
 	bool exit_recorded; // a first version is on disk
+	bool exit_lost; // the final one could not be written: nobody is told it
 	bool leave;
 	int leave_code;
 

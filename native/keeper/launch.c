@@ -147,7 +147,11 @@ static bool receive_facts(struct keeper *k, struct facts *facts) {
 	struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
 	union { struct cmsghdr header; char room[CMSG_SPACE(MAX_PASSED * sizeof(int))]; } control = {0};
 	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
-	if (!readable_in_time(k->control) || recvmsg(k->control, &header, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof message || message.kind != MESSAGE_FACTS) return false;
+	if (!readable_in_time(k->control)) return false;
+	ssize_t n;
+	do n = recvmsg(k->control, &header, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)sizeof message || message.kind != MESSAGE_FACTS) return false;
 	struct cmsghdr *c = CMSG_FIRSTHDR(&header);
 	int passed[MAX_PASSED] = {-1, -1};
 	size_t count = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
@@ -202,7 +206,7 @@ static void wrapper_reason(struct keeper *k, char *reason, size_t size) {
 
 static bool receive_ready(struct keeper *k, char *reason, size_t size) {
 	struct report report;
-	ssize_t n = readable_in_time(k->status) ? read(k->status, &report, sizeof report) : -1;
+	ssize_t n = readable_in_time(k->status) ? read_full(k->status, &report, sizeof report) : -1;
 	if (n == (ssize_t)sizeof report && report.kind == 'R') return true;
 	if (n != (ssize_t)sizeof report) snprintf(reason, size, "setup:program:%s", n < 0 ? errno_name(errno) : "EIO");
 	else if (strncmp(report.step, "path:", 5) == 0) snprintf(reason, size, "%s", report.step);
@@ -260,8 +264,9 @@ bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *re
 	if (!paths_exist(&k->spec, reason, reason_size)) return false;
 	cgroups_make(&k->cgroups, k->spec.limits.memory_bytes, k->spec.limits.max_processes, k->identity.pid, k->identity.start_ticks);
 	cgroups_open_members(&k->cgroups, ends.cgroup_procs);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	bool prepared = prepare(k, env, &ends, reason, reason_size);
+	bool prepared = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+	if (!prepared) snprintf(reason, reason_size, "setup:subreaper:%s", errno_name(errno));
+	else prepared = prepare(k, env, &ends, reason, reason_size);
 	if (!prepared && k->cgroups.count && strncmp(reason, "setup:cgroup", 12) == 0) {
 		// The group could be made but not joined (a delegation that ends here): the keeper watches these limits itself.
 		end_inner(k);
@@ -271,7 +276,10 @@ bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *re
 		prepared = prepare(k, env, &ends, reason, reason_size);
 	}
 	// After the clone: a process that cannot be looked into could not write its children's user maps.
-	prctl(PR_SET_DUMPABLE, 0);
+	if (prctl(PR_SET_DUMPABLE, 0) != 0 && prepared) {
+		snprintf(reason, reason_size, "setup:dumpable:%s", errno_name(errno));
+		prepared = false;
+	}
 	close_program_side(&ends);
 	if (prepared) return true;
 	end_inner(k);

@@ -99,11 +99,12 @@ void program_main(const struct spec *spec, char **env, const struct inner_ends *
 	if (spec->confine) build_walls(spec, ends, facts);
 	reset_signals();
 	struct report ready = {.kind = 'R'};
-	write_all(ends->status, &ready, sizeof ready);
+	if (!write_all(ends->status, &ready, sizeof ready)) _exit(EXIT_NOT_STARTED);
 	char go = 0;
 	ssize_t n;
 	do n = read(ends->gate, &go, 1);
 	while (n < 0 && errno == EINTR);
+	if (n < 0) give_up(ends->status, 'F', "setup:gate", EXIT_NOT_STARTED);
 	if (n != 1) _exit(EXIT_NOT_STARTED);
 	extern char **environ;
 	environ = env;

@@ -95,7 +95,7 @@ void record_hello_json(const struct keeper *k, struct text *into) {
 		(unsigned long long)k->spools[0].end, (unsigned long long)k->spools[1].end, (unsigned long long)k->spools[0].released, (unsigned long long)k->spools[1].released);
 	record_guarantees_json(k->guarantees, into);
 	text_print(into, ",\"exit\":");
-	if (k->state == RUN_ENDED) record_exit_json(k, into);
+	if (k->state == RUN_ENDED && !k->exit_lost) record_exit_json(k, into);
 	else text_print(into, "null");
 	text_print(into, "}");
 }
@@ -104,7 +104,7 @@ void record_hello_json(const struct keeper *k, struct text *into) {
 static bool write_reserved(struct keeper *k, const struct text *record) {
 	int fd = openat(k->dir_fd, reserved_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) return false;
-	bool done = !record->failed && pwrite(fd, record->bytes, record->size, 0) == (ssize_t)record->size && ftruncate(fd, (off_t)record->size) == 0 && fsync(fd) == 0;
+	bool done = !record->failed && pwrite_all(fd, record->bytes, record->size, 0) && ftruncate(fd, (off_t)record->size) == 0 && fsync(fd) == 0;
 	fault_point("exit-written");
 	if (close(fd) != 0) done = false;
 	return done && renameat(k->dir_fd, reserved_name, k->dir_fd, "exit") == 0 && fsync(k->dir_fd) == 0;
@@ -117,7 +117,7 @@ static bool overwrite(struct keeper *k, struct text *record) {
 	if (fd < 0) return false;
 	bool done = fstat(fd, &before) == 0;
 	while (done && record->size < (size_t)before.st_size && !record->failed) text_print(record, "\n"); // in one write, never shorter
-	done = done && !record->failed && pwrite(fd, record->bytes, record->size, 0) == (ssize_t)record->size && fsync(fd) == 0;
+	done = done && !record->failed && pwrite_all(fd, record->bytes, record->size, 0) && fsync(fd) == 0;
 	close(fd);
 	return done;
 }

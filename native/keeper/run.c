@@ -77,7 +77,12 @@ void run_go(struct keeper *k) {
 	if (limits->wall_ms) k->wall_at = now + limits->wall_ms;
 	bool watched = limits->cpu_seconds || (limits->memory_bytes && !cgroups_hold(&k->cgroups, true)) || (limits->max_processes && !cgroups_hold(&k->cgroups, false));
 	if (watched) k->watch_at = now + WATCH_MS;
-	if (!write_all(k->gate, "g", 1)) k->exit.started_at_ms = 0;
+	if (!write_all(k->gate, "g", 1)) {
+		char reason[64];
+		snprintf(reason, sizeof reason, "setup:gate:%s", errno_name(errno));
+		k->exit.started_at_ms = 0;
+		set_reason(k, reason);
+	}
 	close(k->gate);
 	k->gate = -1;
 	if (!record_reserve(k)) run_lost(k, "disk", errno);
@@ -88,12 +93,15 @@ static void on_status(struct keeper *k, void *context, short events) {
 	(void)context;
 	(void)events;
 	if (k->status < 0) return;
-	ssize_t n = read(k->status, &report, sizeof report);
-	if (n == (ssize_t)sizeof report && report.kind == 'X') {
-		char reason[64];
+	// Closed by exec, or a report of why there was none; without either nobody knows what runs.
+	ssize_t n = read_full(k->status, &report, sizeof report);
+	if (n != 0) {
+		char reason[160];
+		bool whole = n == (ssize_t)sizeof report;
 		k->exec_failed = true;
-		snprintf(reason, sizeof reason, "exec:%s", errno_name(report.error));
+		snprintf(reason, sizeof reason, "%s:%s", whole ? report.step : "setup:status", errno_name(whole ? report.error : errno));
 		set_reason(k, reason);
+		if (!whole) run_end(k, NULL, reason);
 	}
 	close(k->status);
 	k->status = -1;
@@ -128,6 +136,7 @@ static void finalize(struct keeper *k) {
 		run_lost(k, "disk", errno);
 		k->leave = true;
 		k->leave_code = EXIT_LOST;
+		k->exit_lost = true;
 	}
 	fault_point("exit-final");
 	k->state = RUN_ENDED;
@@ -150,6 +159,7 @@ static void on_program_end(struct keeper *k, const struct message *message) {
 		snprintf(reason, sizeof reason, "limit:%s", k->exit.limit);
 		set_reason(k, reason);
 	}
+	if (!ran && k->state == RUN_RUNNING) set_reason(k, "tree-lost"); // it ended before its exec, and could not say why
 	bool ending = k->state == RUN_ENDING; // then the order is out already
 	k->state = RUN_ENDING;
 	fault_point("program-ended");

@@ -33,7 +33,7 @@ struct parser {
 };
 
 static bool fail(struct parser *p, const char *what, const char *which) {
-	snprintf(p->why, p->why_size, "%s %.80s", what, which);
+	snprintf(p->why, p->why_size, *which ? "%s %.80s" : "%s", what, which);
 	return false;
 }
 

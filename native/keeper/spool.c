@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "keeper.h"
@@ -20,7 +21,7 @@ static bool write_released(struct keeper *k) {
 	snprintf(line, sizeof line, "stdout %020llu\nstderr %020llu\n", (unsigned long long)k->spools[0].released, (unsigned long long)k->spools[1].released);
 	int fd = openat(k->dir_fd, "released", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) return false;
-	bool written = pwrite(fd, line, RELEASED_SIZE, 0) == RELEASED_SIZE;
+	bool written = pwrite_all(fd, line, RELEASED_SIZE, 0);
 	close(fd);
 	return written;
 }
@@ -44,17 +45,14 @@ static void end_stream(struct keeper *k, struct spool *s) {
 
 static bool append(struct keeper *k, struct spool *s, const uint8_t *bytes, size_t size) {
 	if (size > 0 && !open_file(k, s)) return false;
-	while (size > 0) {
-		ssize_t n = pwrite(s->file, bytes, size, (off_t)s->end);
-		if (n < 0 && errno == EINTR) continue;
-		if (n <= 0) {
-			run_lost(k, "disk", n == 0 ? ENOSPC : errno);
-			return false;
-		}
-		s->end += (uint64_t)n;
-		bytes += n;
-		size -= (size_t)n;
+	if (!pwrite_all(s->file, bytes, size, s->end)) {
+		run_lost(k, "disk", errno);
+		// What the disk took of it counts: the record tells as much as is there.
+		struct stat stat_of;
+		if (fstat(s->file, &stat_of) == 0 && (uint64_t)stat_of.st_size > s->end) s->end = (uint64_t)stat_of.st_size;
+		return false;
 	}
+	s->end += size;
 	return true;
 }
 
@@ -68,6 +66,7 @@ static bool take(struct keeper *k, struct spool *s, uint64_t most) {
 	if (n < 0 && errno == EINTR) return true;
 	if (n < 0 && errno == EAGAIN) return false;
 	if (n <= 0) { // a terminal says EIO when its last user has gone
+		if (n < 0 && !(errno == EIO && s->source == k->terminal)) run_lost(k, "stream", errno);
 		end_stream(k, s);
 		return false;
 	}

@@ -63,6 +63,32 @@ bool write_all(int fd, const void *bytes, size_t size) {
 	return true;
 }
 
+bool pwrite_all(int fd, const void *bytes, size_t size, uint64_t at) {
+	const char *from = bytes;
+	while (size > 0) {
+		ssize_t n = pwrite(fd, from, size, (off_t)at);
+		if (n < 0 && errno == EINTR) continue;
+		if (n == 0) errno = ENOSPC;
+		if (n <= 0) return false;
+		from += n;
+		at += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+ssize_t read_full(int fd, void *into, size_t size) {
+	size_t done = 0;
+	while (done < size) {
+		ssize_t n = read(fd, (char *)into + done, size - done);
+		if (n < 0 && errno == EINTR) continue;
+		if (n < 0) return -1;
+		if (n == 0) break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 char *read_file(int dir_fd, const char *name, size_t max, size_t *size) {
 	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0) return NULL;
@@ -115,7 +141,7 @@ bool replace_file(int dir_fd, const char *name, const struct text *content, bool
 
 const char *errno_name(int number) {
 	static const struct { int number; const char *name; } names[] = {
-		{EPERM, "EPERM"}, {ENOENT, "ENOENT"}, {EIO, "EIO"}, {ENXIO, "ENXIO"}, {E2BIG, "E2BIG"}, {ENOEXEC, "ENOEXEC"}, {EBADF, "EBADF"}, {EAGAIN, "EAGAIN"},
+		{EPERM, "EPERM"}, {ENOENT, "ENOENT"}, {EINTR, "EINTR"}, {EIO, "EIO"}, {ENXIO, "ENXIO"}, {E2BIG, "E2BIG"}, {ENOEXEC, "ENOEXEC"}, {EBADF, "EBADF"}, {EAGAIN, "EAGAIN"},
 		{ENOMEM, "ENOMEM"}, {EACCES, "EACCES"}, {EBUSY, "EBUSY"}, {EEXIST, "EEXIST"}, {EXDEV, "EXDEV"}, {ENODEV, "ENODEV"}, {ENOTDIR, "ENOTDIR"},
 		{EISDIR, "EISDIR"}, {EINVAL, "EINVAL"}, {ENFILE, "ENFILE"}, {EMFILE, "EMFILE"}, {ETXTBSY, "ETXTBSY"}, {EFBIG, "EFBIG"}, {ENOSPC, "ENOSPC"},
 		{EROFS, "EROFS"}, {EPIPE, "EPIPE"}, {ENAMETOOLONG, "ENAMETOOLONG"}, {ENOSYS, "ENOSYS"}, {ELOOP, "ELOOP"}, {EDQUOT, "EDQUOT"}, {EOPNOTSUPP, "EOPNOTSUPP"},

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct text {
 	char *bytes; // always ended by a NUL that `size` does not count
@@ -17,6 +18,10 @@ void text_json(struct text *text, const char *value);
 void text_free(struct text *text);
 
 bool write_all(int fd, const void *bytes, size_t size);
+// The same at an offset; a disk that takes nothing more is ENOSPC.
+bool pwrite_all(int fd, const void *bytes, size_t size, uint64_t at);
+// As many bytes as asked for, fewer only at the end; -1 with errno.
+ssize_t read_full(int fd, void *into, size_t size);
 // Reads a whole file below `dir_fd` of at most `max` bytes; NULL with errno. The caller frees; one spare byte is behind the end.
 char *read_file(int dir_fd, const char *name, size_t max, size_t *size);
 // Writes `name` below `dir_fd` by a temporary name; with `sync` it is on disk, name and all, when this returns true.

@@ -77,10 +77,16 @@ static void put_frame(struct viewer *v, uint8_t type, const void *head, size_t h
 	if (body_size) memcpy(at + FRAME_HEADER + head_size, body, body_size);
 }
 
+// Half an answer is none: without the memory for it the connection ends, and is made again.
+static void put_text(struct viewer *v, uint8_t type, const void *head, size_t head_size, const struct text *json) {
+	if (json->failed) drop(v);
+	else put_frame(v, type, head, head_size, json->bytes, json->size);
+}
+
 void answer_ok(struct viewer_tag to, const struct text *json) {
 	uint8_t tag[4];
 	put_u32(tag, to.tag);
-	put_frame(to.viewer, ANSWER_OK, tag, sizeof tag, json->bytes, json->size);
+	put_text(to.viewer, ANSWER_OK, tag, sizeof tag, json);
 }
 
 void answer_error(struct viewer_tag to, const char *code, const char *message) {
@@ -92,7 +98,7 @@ void answer_error(struct viewer_tag to, const char *code, const char *message) {
 	text_print(&json, ",\"message\":");
 	text_json(&json, message);
 	text_print(&json, "}");
-	put_frame(to.viewer, ANSWER_ERR, tag, sizeof tag, json.bytes, json.size);
+	put_text(to.viewer, ANSWER_ERR, tag, sizeof tag, &json);
 	text_free(&json);
 }
 
@@ -339,7 +345,7 @@ static void on_connection(struct keeper *k, void *context, short events) {
 	k->viewers = v;
 	struct text hello = {0};
 	record_hello_json(k, &hello);
-	put_frame(v, ANSWER_HELLO, NULL, 0, hello.bytes, hello.size);
+	put_text(v, ANSWER_HELLO, NULL, 0, &hello);
 	text_free(&hello);
 	flush(v);
 }
@@ -389,7 +395,8 @@ static bool answer_pending(struct viewer *v, struct pending p, const struct text
 		return true;
 	}
 	if (!ended) return false;
-	if (p.type == REQUEST_KILL) ok(v, p.tag);
+	if (k->exit_lost) answer_error(to, "disk", "the end could not be recorded");
+	else if (p.type == REQUEST_KILL) ok(v, p.tag);
 	else answer_ok(to, record);
 	return true;
 }

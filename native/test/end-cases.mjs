@@ -155,7 +155,7 @@ describe('before the start', { concurrency: 4 }, () => {
       [good + 'arg a%0\n']: 'spec:bad escape or byte in arg',
       [good + 'arg a%00\n']: 'spec:bad escape or byte in arg',
       [good + 'file rw /\n']: 'spec:key does not fit here: file',
-      [good.trimEnd()]: 'spec:last line is not ended ',
+      [good.trimEnd()]: 'spec:last line is not ended',
       [confined.replace('processes 1\n', '')]: 'spec:missing key processes',
       [confined + 'file rz /\n']: 'spec:not a known value of file',
       [confined + 'file rw /no/such/place\n']: 'path:/no/such/place',
@@ -165,7 +165,7 @@ describe('before the start', { concurrency: 4 }, () => {
       const dir = folder()
       k.writeSpec(dir, text, { uid: uid === process.getuid() ? 0 : uid })
       const run = k.start(binary, dir, { uid, env: keeperEnv })
-      assert.equal(await run.line, `refused ${reason}`.trimEnd())
+      assert.equal(await run.line, `refused ${reason}`)
       assert.deepEqual(await run.child.ended, { code: 125, signal: null })
       assert.equal(k.exitRecord(dir).reason, reason)
       assert.equal(existsSync(k.join(dir, 'env')), false)

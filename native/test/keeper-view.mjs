@@ -13,7 +13,7 @@ export const defaults = { stdio: 'piped', cwd: '/', 'output-bytes': 1 << 30, 'sp
 
 /** Text of a spec. */
 export function specText(command, args, options = {}) {
-  const { confinement, ...rest } = { ...defaults, ...options }
+  const { confinement, extra = [], ...rest } = { ...defaults, ...options }
   const lines = ['version 1', `command ${escape(command)}`, ...args.map((a) => `arg ${escape(a)}`)]
   if (confinement) rest.confine = 1
   for (const [key, value] of Object.entries(rest)) lines.push(`${key} ${escape(String(value))}`)
@@ -24,7 +24,7 @@ export function specText(command, args, options = {}) {
     for (const path of readonly) lines.push(`readonly ${escape(path)}`)
     for (const word of wrapper) lines.push(`wrapper ${escape(word)}`)
   }
-  return lines.join('\n') + '\n'
+  return [...lines, ...extra].join('\n') + '\n'
 }
 
 export function makeDir(root, uid) {
