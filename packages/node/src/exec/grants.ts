@@ -38,7 +38,8 @@ const absolutePath = (grant: PathGrant, home: string): string => {
   });
 };
 
-const checkFence = (path: string, fence: Fence, disk: Disk): void => {
+/** Throws `path_refused` for a path that would hand out what no grant may. */
+export const checkFence = (path: string, fence: Fence, disk: Disk): void => {
   const real = disk.real(path);
   const around = fence.notAround.find((one) => isWithin(disk.real(one), real));
   const inside = isWithin(real, disk.real(fence.notInside)) && !isWithin(real, disk.real(fence.except));

@@ -8,13 +8,17 @@ import { networkCases } from './network.ts';
 import { restartCases } from './restarts.ts';
 import { secretCases } from './secrets.ts';
 import { openStage } from './stage.ts';
-import type { BackendPlace, Expectations, Stage } from './stage.ts';
+import type { BackendPlace, Expectations, Stage, Subject } from './stage.ts';
 import { streamCases } from './streams.ts';
 
 /** Runs every case of the contract against a backend that promises `expectations`. */
-export const describeBackend = (
+export const describeBackend = (name: string, makeBackend: (place: BackendPlace) => Backend, expectations: Expectations): void =>
+  describeSubject(name, (place) => ({ backend: makeBackend(place) }), expectations);
+
+/** The same for a backend whose programs run somewhere else than on this machine. */
+export const describeSubject = (
   name: string,
-  makeBackend: (place: BackendPlace) => Backend,
+  makeSubject: (place: BackendPlace) => Subject,
   expectations: Expectations,
 ): void => {
   const groups: readonly (readonly [string, (stage: () => Stage, expectations: Expectations) => void])[] = [
@@ -29,7 +33,7 @@ export const describeBackend = (
   describe.each(groups)(`${name}: %s`, (_group, cases) => {
     let stage: Stage | null = null;
     beforeAll(async () => {
-      stage = await openStage(makeBackend);
+      stage = await openStage(makeSubject);
     });
     afterAll(async () => {
       await stage?.close();

@@ -57,6 +57,10 @@ const OPERATIONS = [
 const MOVES = ['rename in', 'rename out', 'link in', 'link out'];
 const READING = ['read', 'list', 'read through a link'];
 
+/** The same by a script, for a directory of the environment itself. */
+const FURNISH =
+  'mkdir -p inside; for n in secret victim gone; do printf "not for you" > inside/$n; done; printf "#!/bin/sh\ntrue\n" > inside/program; chmod 755 inside/program';
+
 const furnish = (dir: string): void => {
   mkdirSync(dir, { recursive: true });
   for (const name of ['secret', 'victim', 'gone']) writeFileSync(join(dir, name), 'not for you');
@@ -79,9 +83,9 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
   const confined = expectations.confines.files;
 
   it('everything is allowed in the checkout', async () => {
-    const target = join(stage().spec.workdir, 'inside');
-    furnish(target);
-    expect(through(await askNode(stage(), attempts(target, stage().spec.workdir)))).toEqual(OPERATIONS);
+    const target = join(stage().environment.workdir, 'inside');
+    await stage().prepare(FURNISH);
+    expect(through(await askNode(stage(), attempts(target, stage().environment.workdir)))).toEqual(OPERATIONS);
   });
 
   it.runIf(confined)('nothing is allowed in a directory that was not granted, and nothing changed there', async () => {
@@ -120,7 +124,7 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
   });
 
   it.runIf(confined)('a grant of one file is that file, and a run’s grants are not those of another run', async () => {
-    const script = `import fs from 'node:fs'; const can = (p) => { try { fs.readFileSync(p); return true; } catch { return false; } }; console.log(JSON.stringify(['one', 'two'].map((n) => can(${JSON.stringify(stage().root)} + '/files/' + n))));`;
+    const script = `import fs from 'node:fs'; const can = (p) => { try { fs.readFileSync(p); return true; } catch { return false; } }; console.log(JSON.stringify([can(${JSON.stringify(join(stage().root, 'files/one'))}), can(${JSON.stringify(join(stage().root, 'files/two'))})]));`;
     mkdirSync(join(stage().root, 'files'), { recursive: true });
     for (const name of ['one', 'two']) writeFileSync(join(stage().root, 'files', name), name);
     expect(await askNode(stage(), script, { grants: [grant(join(stage().root, 'files/one'), 'ro')] })).toEqual([true, false]);
@@ -177,6 +181,7 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
     const handle = await environment.start(stage().runSpec({ args: ['-c', script] }));
     await handle.go();
     await handle.wait();
+    await environment.sync();
     expect([
       readdirSync(join(workdir, '.git/hooks')),
       readFileSync(join(workdir, '.git/config'), 'utf8'),
@@ -187,9 +192,10 @@ export const grantCases = (stage: () => Stage, expectations: Expectations): void
     await environment.close();
   });
 
-  it('git works in the checkout: a commit with the private home', async () => {
-    const dir = join(stage().spec.workdir, `repo-${word()}`);
-    mkdirSync(dir);
+  it('git works in the checkout: a commit with the private home', async ({ skip }) => {
+    skip(!(await stage().has('git')), 'there is no git in the environment');
+    const dir = join(stage().environment.workdir, `repo-${word()}`);
+    await stage().prepare(`mkdir ${dir}`);
     const script =
       'git init -q . && echo hello > f && git add f && git -c user.name=a -c user.email=a@b commit -q -m first && git log --format=%s && git status --short';
     const { end, stdout, stderr } = await stage().run({ args: ['-c', script], cwd: dir });

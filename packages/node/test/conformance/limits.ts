@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NODE, collect, processesWith, uniqueSleep, until, word } from './stage.ts';
+import { collect, processesWith, uniqueSleep, until, word } from './stage.ts';
 import type { Expectations, Stage } from './stage.ts';
 
 const MIB = 1024 * 1024;
@@ -39,7 +39,7 @@ export const limitCases = (stage: () => Stage, expectations: Expectations): void
     const script =
       'const all = []; for (let i = 0; i < 64; i++) all.push(Buffer.alloc(16 * 1024 * 1024, i)); console.log(all.length)';
     const { end, stdout } = await stage().run({
-      command: NODE,
+      command: stage().venue.node.path,
       args: ['-e', script],
       limits: { ...wide, memoryBytes: 256 * MIB },
     });

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, it } from 'vitest';
-import { askNode, nodeGrant, until } from './stage.ts';
+import { askNode, until } from './stage.ts';
 import type { Expectations, Stage } from './stage.ts';
 
 type Canary = {
@@ -118,11 +118,11 @@ export const networkCases = (stage: () => Stage, expectations: Expectations): vo
     const url = JSON.stringify(`${stage().environment.brokerEndpoint}/again`);
     const ask = `const r = []; const ask = async () => r.push((await fetch(${url}, { headers: { connection: 'close' } })).status);`;
     const first = await stage().start({
-      command: nodeGrant.path + '/bin/node',
+      command: stage().venue.node.path,
       args: ['--input-type=module', '-e', `${ask} await ask(); console.log(r.join())`],
     });
     const second = stage().run({
-      command: nodeGrant.path + '/bin/node',
+      command: stage().venue.node.path,
       args: [
         '--input-type=module',
         '-e',

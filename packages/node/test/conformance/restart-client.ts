@@ -3,10 +3,12 @@
 import { createKeeperClient } from '../../src/keeper/client.ts';
 import { findKeeperBinary } from '../../src/keeper/binary.ts';
 import { createBackendFactories, resolveBackend } from '../../src/exec/registry.ts';
-import type { EnvironmentSpec, RunSpec } from '../../src/exec/backend.ts';
+import type { Backend, EnvironmentSpec, RunSpec } from '../../src/exec/backend.ts';
+import type { BackendPlace, Venue } from './stage.ts';
 
 export type RestartOrder = {
   readonly backend: string;
+  readonly module: Venue['module'];
   readonly stateDir: string;
   readonly protectedPaths: readonly string[];
   readonly spec: EnvironmentSpec;
@@ -17,11 +19,21 @@ export type RestartOrder = {
 const order = JSON.parse(process.argv[2]!) as RestartOrder;
 const { stateDir, protectedPaths } = order;
 const keeper = createKeeperClient({ binary: () => findKeeperBinary() });
-const backend = resolveBackend(createBackendFactories({ keeper, stateDir, protectedPaths, variables: {} }), {
-  name: order.backend,
-  options: {},
-  allowed: null,
-});
+
+/** A module that makes a backend whose programs run somewhere else. */
+type BackendModule = { readonly makeBackend: (place: BackendPlace, given: unknown) => Promise<Backend> };
+
+const builtIn = (): Backend =>
+  resolveBackend(createBackendFactories({ keeper, stateDir, protectedPaths, variables: {} }), {
+    name: order.backend,
+    options: {},
+    allowed: null,
+  });
+
+const backend =
+  order.module === null
+    ? builtIn()
+    : await ((await import(order.module.path)) as BackendModule).makeBackend({ stateDir, protectedPaths }, order.module.given);
 
 const reached = (step: RestartOrder['step'], say: Record<string, unknown> = {}): Promise<never> | undefined => {
   if (step !== order.step) return undefined;

@@ -30,6 +30,7 @@ export const restartCases = (stage: () => Stage): void => {
   const orderOf = (step: RestartOrder['step']): RestartOrder => ({
     ...stage().place,
     backend: stage().backend.name,
+    module: stage().venue.module,
     step,
     spec: { ...stage().spec, id: `env-${word()}` },
     run: stage().runSpec({ args: ['-c', ECHO], stdio: 'stream', runId: 'the-run' }),
@@ -94,8 +95,9 @@ export const restartCases = (stage: () => Stage): void => {
     waiting.catch(() => undefined);
     const reading = collect(handle, 'stdout');
     reading.catch(() => undefined);
-    if (!('pid' in handle.identity)) throw new Error('not a keeper of this machine');
-    process.kill(handle.identity.pid, 'SIGKILL');
+    const keeper = 'pid' in handle.identity ? handle.identity : handle.identity.keeper;
+    if (keeper === undefined) throw new Error('nobody knows its keeper');
+    await stage().venue.shell(stage().spec.id, 'kill -9 "$1"', String(keeper.pid));
     await expect(waiting).rejects.toMatchObject({ code: 'keeper_lost' });
     await expect(reading).rejects.toMatchObject({ code: 'keeper_lost' });
     await until('the tree is gone', () => processesWith(marker).length === 0, 3000);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, statSync, unlinkSync, writeFileS
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MASK } from '../../src/exec/secret-mask.ts';
-import { NODE, askNode, systemProgram, until, word } from './stage.ts';
+import { NODE, askNode, until, word } from './stage.ts';
 import type { Expectations, Stage } from './stage.ts';
 
 /** Searches everything a program may find secrets in, and answers where `canary` was. Reads it from stdin, so that it is not itself a find. */
@@ -22,7 +22,11 @@ const SEARCH = `
   console.log(JSON.stringify({ found: [...new Set(found)].sort(), others }));`;
 
 const search = async (stage: Stage, canary: string): Promise<unknown> => {
-  const handle = await stage.start({ command: NODE, args: ['--input-type=module', '-e', SEARCH], stdio: 'stream' });
+  const handle = await stage.start({
+    command: stage.venue.node.path,
+    args: ['--input-type=module', '-e', SEARCH],
+    stdio: 'stream',
+  });
   await handle.write('canary', Buffer.from(canary));
   await handle.closeInput();
   let text = '';
@@ -104,7 +108,11 @@ export const secretCases = (stage: () => Stage, expectations: Expectations): voi
 
   it('what is described is what ran: command, directory, every variable', async () => {
     const script = `console.log(JSON.stringify({ argv: process.argv.slice(1), cwd: process.cwd(), env: process.env }))`;
-    const over = { command: NODE, args: ['-e', script, 'an argument', "it's"], env: { PLAIN: 'a b', API_KEY: 'hidden-value' } };
+    const over = {
+      command: stage().venue.node.path,
+      args: ['-e', script, 'an argument', "it's"],
+      env: { PLAIN: 'a b', API_KEY: 'hidden-value' },
+    };
     const ran = (await askNode(stage(), '', over)) as { argv: string[]; cwd: string; env: Record<string, string> };
     const described = stage().environment.describe(stage().runSpec(over)).split('\n');
     const field = (name: string): string[] =>
@@ -121,13 +129,16 @@ export const secretCases = (stage: () => Stage, expectations: Expectations): voi
   it('a carried-in file and the state of a run are closed to other users of the machine', async () => {
     const path = await stage().environment.provide(`f-${word()}`, Buffer.from('x'));
     const handle = await stage().start({ command: 'cat', stdio: 'stream' });
-    const dir = join(stage().place.stateDir, stage().backend.name, stage().spec.id, 'runs', handle.id);
+    const { spec, venue } = stage();
+    const dir = join(await venue.runsOf(spec.id), handle.id);
     await handle.write('seen', Buffer.from('seen\n'));
-    await until('the spool', () => existsSync(join(dir, 'stdout')));
-    const names = readdirSync(dir);
+    const modes = async (): Promise<string[]> =>
+      (await venue.shell(spec.id, 'stat -c "%a %n" "$1" "$2" "$2"/*', path, dir)).trim().split('\n');
+    await until('the spool', async () => (await modes()).some((line) => line.endsWith('/stdout')));
+    const found = await modes();
+    const names = found.map((line) => line.slice(line.lastIndexOf('/') + 1));
     expect(names).toEqual(expect.arrayContaining(['input', 'sock', 'spec', 'status', 'stdout']));
-    const open = [path, dir, ...names.map((name) => join(dir, name))].filter((one) => (statSync(one).mode & 0o77) !== 0);
-    expect(open).toEqual([]);
+    expect(found.filter((line) => !/^[0-7]00 /.test(line))).toEqual([]);
     await handle.kill();
     await handle.finish();
   });
@@ -157,13 +168,11 @@ export const secretCases = (stage: () => Stage, expectations: Expectations): voi
     }
   });
 
-  it.runIf(systemProgram('python3') !== null)(
-    'worker processes with shared semaphores work, as test suites of Python use them',
-    async () => {
-      const script =
-        'import multiprocessing as m\nif __name__ == "__main__":\n  with m.Pool(2) as pool: print(pool.map(abs, [-1, -2]))';
-      const { stdout, stderr } = await stage().run({ command: systemProgram('python3')!, args: ['-c', script] });
-      expect([stdout.toString(), stderr.toString()]).toEqual(['[1, 2]\n', '']);
-    },
-  );
+  it('worker processes with shared semaphores work, as test suites of Python use them', async ({ skip }) => {
+    skip(!(await stage().has('python3')), 'there is no Python in the environment');
+    const script =
+      'import multiprocessing as m\nif __name__ == "__main__":\n  with m.Pool(2) as pool: print(pool.map(abs, [-1, -2]))';
+    const { stdout, stderr } = await stage().run({ command: 'python3', args: ['-c', script] });
+    expect([stdout.toString(), stderr.toString()]).toEqual(['[1, 2]\n', '']);
+  });
 };

@@ -1,11 +1,13 @@
 // The place a conformance case plays on: a checkout, a home, a temporary directory, something outside that nobody was
 // granted, a broker to talk to, and one open environment.
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Backend, Environment, EnvironmentSpec, Handle, PathGrant, RunEnd, RunSpec } from '../../src/exec/backend.ts';
 import type { OutputStream } from '../../src/keeper/types.ts';
 
@@ -18,6 +20,21 @@ export type Expectations = {
   readonly enforces: { readonly memory: boolean; readonly processes: boolean };
 };
 
+/** Where programs of a backend under test run. Default: on this machine, under keepers below the state directory. */
+export type Venue = {
+  /** Runs a script of the shell in the place of an environment, outside of its walls, and answers what it said. */
+  shell(environmentId: string, script: string, ...words: readonly string[]): Promise<string>;
+  /** Where the keepers of an environment have their directories there. */
+  runsOf(environmentId: string): Promise<string>;
+  /** How to get Node there: its path, and what it needs to be granted. */
+  readonly node: { readonly path: string; readonly grant: PathGrant };
+  /** A module that exports `makeBackend(place, given)`, for a second process that uses the backend; null: the built-in one. */
+  readonly module: { readonly path: string; readonly given: unknown } | null;
+};
+
+/** A backend under test, and where its programs run. */
+export type Subject = { readonly backend: Backend; readonly venue?: Venue };
+
 export type Finished = { readonly end: RunEnd; readonly stdout: Buffer; readonly stderr: Buffer };
 
 export type Stage = {
@@ -26,6 +43,7 @@ export type Stage = {
   readonly spec: EnvironmentSpec;
   readonly backend: Backend;
   readonly environment: Environment;
+  readonly venue: Venue;
   /** A directory beside everything, with a file `secret` in it. */
   readonly outside: string;
   /** What the broker was asked, newest last. */
@@ -33,6 +51,10 @@ export type Stage = {
   runSpec(over: Partial<RunSpec>): RunSpec;
   /** Starts and says go. */
   start(over: Partial<RunSpec>): Promise<Handle>;
+  /** Runs a script of the shell to its end in the checkout; it must succeed. */
+  prepare(script: string): Promise<void>;
+  /** Whether the environment has a program of that name. */
+  has(program: string): Promise<boolean>;
   /** Runs to the end and settles. */
   run(over: Partial<RunSpec>): Promise<Finished>;
   close(): Promise<void>;
@@ -40,18 +62,20 @@ export type Stage = {
 
 export const NODE = process.execPath;
 
-/** A program this machine has where every backend may run it, or null. */
-export const systemProgram = (name: string): string | null =>
-  ['/usr/bin', '/bin'].map((dir) => join(dir, name)).find(existsSync) ?? null;
-
-/** What Node itself needs to be granted. */
-export const nodeGrant: PathGrant = {
-  path: dirname(dirname(NODE)),
-  access: 'rox',
-  scope: 'absolute',
-  provenance: 'environment',
-  required: true,
+/** The Node of this machine, and what it needs to be granted. */
+export const ownNode: Venue['node'] = {
+  path: NODE,
+  grant: { path: dirname(dirname(NODE)), access: 'rox', scope: 'absolute', provenance: 'environment', required: true },
 };
+
+const run = promisify(execFile);
+
+const thisMachine = (place: BackendPlace, backend: Backend): Venue => ({
+  shell: async (_id, script, ...words) => (await run('sh', ['-c', script, 'sh', ...words])).stdout,
+  runsOf: (id) => Promise.resolve(join(place.stateDir, backend.name, id, 'runs')),
+  node: ownNode,
+  module: null,
+});
 
 export const word = (): string => randomBytes(6).toString('hex');
 
@@ -117,7 +141,7 @@ const environmentSpec = (root: string, over: Partial<EnvironmentSpec>): Environm
   workdir: join(root, 'work/checkout'),
   home: join(root, 'work/home'),
   scratchpad: join(root, 'work/tmp'),
-  grants: [nodeGrant],
+  grants: [],
   readOnly: [],
   ports: { connect: [], bind: [], egress: [] },
   limits: { wallMs: 120_000, outputBytes: 1024 ** 3 },
@@ -132,15 +156,16 @@ export type OpenStage = (over?: Partial<EnvironmentSpec>) => Promise<Stage>;
 
 /** Sets a stage with one open environment. Close it in any case. */
 export const openStage = async (
-  makeBackend: (place: BackendPlace) => Backend,
+  makeSubject: (place: BackendPlace) => Subject,
   over: Partial<EnvironmentSpec> = {},
 ): Promise<Stage> => {
   const root = makeTree();
   const place: BackendPlace = { stateDir: join(root, 'data/exec'), protectedPaths: [join(root, 'data')] };
   const brokerCalls: string[] = [];
-  const spec = environmentSpec(root, over);
+  const { backend, venue: given } = makeSubject(place);
+  const venue = given ?? thisMachine(place, backend);
+  const spec = environmentSpec(root, { grants: [venue.node.grant], ...over });
   const broker = await startBroker(spec.brokerSocket, brokerCalls);
-  const backend = makeBackend(place);
   const environment = await backend.open(spec);
   const runSpec = (run: Partial<RunSpec>): RunSpec => ({
     command: 'sh',
@@ -160,22 +185,29 @@ export const openStage = async (
     await handle.go();
     return handle;
   };
+  const runToEnd = async (over: Partial<RunSpec>): Promise<Finished> => {
+    const handle = await start(over);
+    const [stdout, stderr, end] = await Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
+    await handle.finish();
+    return { end, stdout, stderr };
+  };
   return {
     root,
     place,
     spec,
     backend,
     environment,
+    venue,
     outside: join(root, 'outside'),
     brokerCalls,
     runSpec,
     start,
-    run: async (run) => {
-      const handle = await start(run);
-      const [stdout, stderr, end] = await Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
-      await handle.finish();
-      return { end, stdout, stderr };
+    prepare: async (script) => {
+      const { end, stderr } = await runToEnd({ args: ['-ec', script] });
+      if (end.exitCode !== 0) throw new Error(`the script ended with ${JSON.stringify(end)}: ${stderr.toString()}`);
     },
+    has: async (program) => (await runToEnd({ args: ['-c', 'command -v "$1"', 'sh', program] })).end.exitCode === 0,
+    run: runToEnd,
     close: async () => {
       await environment.close();
       broker.closeAllConnections();
@@ -189,7 +221,11 @@ export const openStage = async (
 
 /** A script for Node, run from its text; what it prints as JSON is the answer. */
 export const askNode = async (stage: Stage, script: string, over: Partial<RunSpec> = {}): Promise<unknown> => {
-  const { end, stdout, stderr } = await stage.run({ command: NODE, args: ['--input-type=module', '-e', script], ...over });
+  const { end, stdout, stderr } = await stage.run({
+    command: stage.venue.node.path,
+    args: ['--input-type=module', '-e', script],
+    ...over,
+  });
   if (end.exitCode !== 0) throw new Error(`the script ended with ${JSON.stringify(end)}: ${stderr.toString()}`);
   return JSON.parse(stdout.toString());
 };

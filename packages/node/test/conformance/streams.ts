@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { NODE, collect, until, word } from './stage.ts';
+import { collect, until, word } from './stage.ts';
 import type { Stage } from './stage.ts';
 
-const node = (script: string) => ({ command: NODE, args: ['-e', script] });
 const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const MIB = 1024 * 1024;
 
 /** Output, input and terminals, byte for byte. */
 export const streamCases = (stage: () => Stage): void => {
+  const node = (script: string) => ({ command: stage().venue.node.path, args: ['-e', script] });
+
   it('one byte at a time arrives as it was written', async () => {
     const { stdout } = await stage().run({ args: ['-c', 'for c in a b c d e f g h; do printf $c; done'] });
     expect(stdout.toString()).toBe('abcdefgh');

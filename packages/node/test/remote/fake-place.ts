@@ -1,11 +1,12 @@
 // A place that is a folder of this machine: real commands, real keepers, and connections that a test can cut.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { descendants, residentBytes } from '../../src/exec/process-tree.ts';
 import type { Place, PlaceCommand, PlaceProcess, PlaceProvider, PlaceState } from '../../src/exec/remote/place.ts';
 
 /** What a test does to all places of a provider. */
@@ -57,6 +58,22 @@ const runCommand = (command: PlaceCommand, open: Set<Open>): PlaceProcess => {
   return { stdio, stderr: () => stderr, ended, close: () => lose('the view was dropped') };
 };
 
+/** Removes a folder in which programs that are ending still remove files of their own. */
+const removeWhole = (path: string): void => {
+  while (existsSync(path)) rmSync(path, { recursive: true, force: true });
+};
+
+/** Everything below the keepers of a place. */
+const measure = async (runs: string) => {
+  const keepers = readdirSync(runs).flatMap((name): number[] => {
+    const status = join(runs, name, 'status');
+    return existsSync(status) ? [(JSON.parse(readFileSync(status, 'utf8')) as { pid: number }).pid] : [];
+  });
+  const pids = (await Promise.all(keepers.map(descendants))).flat();
+  const sizes = await Promise.all(pids.map(residentBytes));
+  return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0), diskBytes: null };
+};
+
 /** A provider whose places are folders below `directory`. */
 export const createFakePlaces = (directory: string): FakePlaces => {
   const open = new Set<Open>();
@@ -76,8 +93,8 @@ export const createFakePlaces = (directory: string): FakePlaces => {
       places.unreachable ? Promise.reject(new Error('the line is down')) : Promise.resolve(runCommand(command, open)),
     state: () => state(id),
     explain: () => Promise.resolve(null),
-    stats: () => Promise.resolve({ processes: null, memoryBytes: null, diskBytes: null }),
-    remove: async () => rmSync(join(directory, id), { recursive: true, force: true }),
+    stats: () => measure(join(rootOf(id), 'runs')),
+    remove: async () => removeWhole(join(directory, id)),
     detach: () => undefined,
   });
   const places: FakePlaces = {
@@ -97,7 +114,7 @@ export const createFakePlaces = (directory: string): FakePlaces => {
       return existsSync(rootOf(id)) ? placeOf(id) : null;
     },
     list: async () => (existsSync(directory) ? readdirSync(directory) : []),
-    sweep: async (id) => rmSync(join(directory, id), { recursive: true, force: true }),
+    sweep: async (id) => removeWhole(join(directory, id)),
     cut: () => {
       const count = open.size;
       for (const one of open) one.lose('the connection was cut');

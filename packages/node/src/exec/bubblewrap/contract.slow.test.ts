@@ -46,7 +46,7 @@ describe.skipIf(!installed())('with bwrap installed', () => {
   describe('what is bubblewrap’s own', () => {
     let stage: Stage | null = null;
     beforeAll(async () => {
-      stage = await openStage(make);
+      stage = await openStage((place) => ({ backend: make(place) }));
     });
     afterAll(async () => {
       await stage?.close();

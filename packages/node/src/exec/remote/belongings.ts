@@ -4,11 +4,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { PathGrant } from '../backend.ts';
+import { checkFence } from '../grants.ts';
+import type { Fence } from '../grants.ts';
+import { systemDisk } from '../keeper-backend.ts';
 import { PROVIDED_FILE_BYTES } from '../limits.ts';
 import type { Ledger } from './ledger.ts';
 import { createPathMap } from './paths.ts';
 import type { PathMap, PathPair } from './paths.ts';
-import { putFile } from './place-tools.ts';
+import { makeFolder, putFile } from './place-tools.ts';
 import { carryTree } from './staging.ts';
 import type { Stager } from './staging.ts';
 
@@ -42,8 +45,8 @@ const carryFile = async ({ line }: Stager, { local, inside }: PathPair, mode: nu
   await putFile(line, inside, { bytes, mode });
 };
 
-/** The belongings of one environment. */
-export const createBelongings = (stager: Stager, ledger: Ledger): Belongings => {
+/** The belongings of one environment. Nothing is brought that `fence` closes: the node's own directories. */
+export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): Belongings => {
   const { layout } = stager.line;
   const isOurs = (path: string): boolean => path === layout.root || path.startsWith(`${layout.root}/`);
   const wanted = (grants: readonly PathGrant[]): PathGrant[] => {
@@ -56,11 +59,14 @@ export const createBelongings = (stager: Stager, ledger: Ledger): Belongings => 
   const planned = (grants: readonly PathGrant[]): PathPair[] => wanted(grants).map(({ path }) => placeOf(path, layout.carried));
   const bringOne = async ({ path, required }: PathGrant): Promise<void> => {
     const pair = placeOf(path, layout.carried);
+    checkFence(path, fence, systemDisk);
     const found = await stat(path).catch(() => null);
     if (found === null && !required) return;
     if (found === null) throw missing(path);
     // A file may be another one next time; a folder is brought once.
     if (found.isFile()) return carryFile(stager, pair, found.mode & 0o777);
+    const parent = pair.inside.slice(0, pair.inside.lastIndexOf('/'));
+    await makeFolder(stager.line, parent);
     await carryTree(stager, pair.local, pair.inside);
     await ledger.change({ pairs: [...ledger.record.pairs, pair] });
   };

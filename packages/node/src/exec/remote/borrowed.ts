@@ -6,9 +6,7 @@ import type { EnvironmentSpec } from '../backend.ts';
 import type { ObjectPacks } from './borrowed-objects.ts';
 import { putFile, putLocalFile } from './place-tools.ts';
 import type { Line } from './patience.ts';
-
-/** The file of a checkout that says where its borrowed objects are. It differs here and there, so it is never carried back. */
-export const ALTERNATES = '.git/objects/info/alternates';
+import { ALTERNATES } from './staging.ts';
 
 /** Where borrowed objects lie in a place that does not see those of this machine. */
 export const borrowedFolder = (root: string): string => `${root}/borrowed`;

@@ -18,7 +18,8 @@ import { UNREACHABLE_MS } from './limits.ts';
 import { mergeReports, openPlace, reopenPlace } from './opening.ts';
 import type { Opening } from './opening.ts';
 import type { PlaceProvider } from './place.ts';
-import { placeDirectory, recordedPlaces } from './record.ts';
+import { reclaimPlaces } from './reclaim.ts';
+import { placeDirectory } from './record.ts';
 import type { AtPlaceStep } from './steps.ts';
 
 /** What the node gives every remote backend. */
@@ -47,20 +48,6 @@ const knownReports = ({ name, provides }: PlaceProvider): GuaranteeReport[] =>
     return provides.find((report) => report.guarantee === guarantee) ?? { guarantee, held: false, by: 'nothing', missing };
   });
 
-/** Ends what a dead node left. What was done there and never brought back is not in anybody's hands: see `salvage`. */
-const reclaim = async (opening: Opening, parent: string, live: readonly string[]): Promise<string[]> => {
-  const recorded = await recordedPlaces(parent);
-  // A node that never opened a place here asks nobody: the engine, cluster or host may not even be there.
-  if (recorded.length === 0) return [];
-  const there = await opening.provider.list();
-  const dead = [...new Set([...there, ...recorded])].filter((id) => !live.includes(id));
-  for (const id of dead) {
-    await opening.provider.sweep(id);
-    await placeDirectory(parent, id).remove();
-  }
-  return dead;
-};
-
 /** A backend over the places of `provider`. */
 export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBackendParts): Backend => {
   const parent = join(parts.stateDir, provider.name);
@@ -69,6 +56,11 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
     installation: parts.installation,
     keeperProgram: parts.keeperProgram,
     provider,
+    fence: {
+      notAround: [parts.stateDir, ...parts.protectedPaths],
+      notInside: parts.stateDir,
+      except: join(parts.stateDir, 'none'),
+    },
     trees: parts.trees ?? createLocalTrees({ binary: () => parts.keeperProgram(process.arch), spawner: directSpawner }),
     packs,
     mountable: parts.mountable ?? [],
@@ -98,6 +90,6 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
     },
     open: (spec) => openPlace(opening, placeDirectory(parent, spec.id), spec),
     reopen: (spec) => reopenPlace(opening, placeDirectory(parent, spec.id), spec),
-    reclaim: (live) => reclaim(opening, parent, live),
+    reclaim: (live) => reclaimPlaces({ ...opening, parent, salvage: join(parts.stateDir, 'salvage') }, live),
   };
 };

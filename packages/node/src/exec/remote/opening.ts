@@ -6,7 +6,7 @@ import type { Environment, EnvironmentSpec } from '../backend.ts';
 import { checkGuarantees } from '../guarantee-check.ts';
 import { SANDBOX_FRONT_PORT } from '../limits.ts';
 import { createBelongings } from './belongings.ts';
-import { ALTERNATES, borrowedFolder, stageBorrowed } from './borrowed.ts';
+import { borrowedFolder, stageBorrowed } from './borrowed.ts';
 import type { ObjectPacks } from './borrowed-objects.ts';
 import { createCustody } from './custody.ts';
 import { furnish, layoutOf } from './furnish.ts';
@@ -26,7 +26,7 @@ import { createRemoteEnvironment } from './remote-environment.ts';
 import { createRemoteKeeper } from './remote-keeper.ts';
 import { placeGrants } from './render.ts';
 import type { RemoteSettings } from './settings.ts';
-import { carryTree, listInside, stageIn } from './staging.ts';
+import { carryTree, listInside, stageIn, workTree } from './staging.ts';
 import type { StagedTree, Stager } from './staging.ts';
 
 /** What opening works with. */
@@ -58,7 +58,7 @@ const pairsOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): Path
 
 /** The trees of an environment that have to be brought and carried back. */
 const treesOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): StagedTree[] => {
-  const work = { name: 'work', local: spec.workdir, inside: layout.work, skip: [ALTERNATES] };
+  const work = { ...workTree(layout), local: spec.workdir };
   const home = { name: 'home', local: spec.home, inside: layout.home, skip: [] };
   return (spec.keepsHome === true ? [work, home] : [work]).filter(({ local }) => seenBy(place, local) === null);
 };
@@ -72,7 +72,7 @@ const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Open
     const seen = spec.borrows === undefined ? null : seenBy(place, spec.borrows.objects);
     await stageBorrowed({ line: stager.line, packs: opening.packs }, spec, { work: layout.work, seen });
   }
-  await createBelongings(stager, ledger).bring(spec.grants);
+  await createBelongings(stager, ledger, opening.fence).bring(spec.grants);
   for (const tree of trees) await ledger.directory.writeList(tree.name, await listInside(stager.line, tree));
 };
 
@@ -105,6 +105,7 @@ const viewOf = async (
     layout: line.layout,
     variables: place.variables,
     toolPaths: provider.toolPaths ?? [],
+    ownPaths: provider.ownPaths ?? [],
     front: { ...front, port: ledger.record.frontPort },
     required: spec.required.filter((name) => !held.includes(name)),
   };
@@ -118,7 +119,7 @@ const viewOf = async (
       line,
       keeper: createRemoteKeeper(line),
       ledger,
-      belongings: createBelongings(stager, ledger),
+      belongings: createBelongings(stager, ledger, opening.fence),
       custody: createCustody({ stager, ledger, trees, atStep, leave: () => broker?.stop(), drop: line.drop }),
       guarantees,
       view,

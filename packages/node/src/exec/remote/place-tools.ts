@@ -38,6 +38,12 @@ export const settleRun = async (line: Line, dir: string): Promise<void> => {
   await patiently(line, () => mustRun(place, [layout.keeper, 'settle', dir], { what: 'Ending a run' }));
 };
 
+/** Makes a folder for its owner alone, and its parents. */
+export const makeFolder = async (line: Line, path: string): Promise<void> => {
+  const argv = ['sh', '-c', 'umask 077; mkdir -p -- "$1"', 'sh', path];
+  await patiently(line, () => mustRun(line.place, argv, { what: 'Making a folder' }));
+};
+
 /** The size is told, since a connection that was cut looks like the end of a file. */
 const putArguments = ({ layout }: Line, path: string, { mode, size }: { readonly mode: number; readonly size: number }) => [
   layout.keeper,
@@ -96,11 +102,14 @@ export const existing = (line: Line, paths: readonly string[]): Promise<Readonly
 /** A fresh connection to the keeper of `dir`. */
 export const dialRun = async ({ place, layout }: Line, dir: string): Promise<Duplex> => {
   const process = await startInPlace(place, { argv: [layout.keeper, 'attach', dir], stdin: 'open', timeoutMs: null });
-  process.stdio.once('close', () => process.close());
+  const { stdio } = process;
+  stdio.once('close', () => process.close());
+  // A view that says no more is over, also where its other direction is still open.
+  stdio.once('end', () => stdio.destroy());
   void process.ended.then((ended) => {
-    if ('lost' in ended) process.stdio.destroy(unreachable(ended.lost));
+    if ('lost' in ended) stdio.destroy(unreachable(ended.lost));
   });
-  return process.stdio;
+  return stdio;
 };
 
 /** Exit code of `spool` for bytes that were released. */
@@ -118,31 +127,38 @@ export async function* readPlaceSpool(
   dir: string,
   { stream, from }: { readonly stream: OutputStream; readonly from: number },
 ): AsyncGenerator<OutputChunk> {
-  const { place, layout } = line;
   let offset = from;
   let pauses = createPauses(line);
   for (;;) {
     try {
-      const argv = [layout.keeper, 'spool', dir, stream, '--from', String(offset)];
-      const process = await startInPlace(place, { argv, timeoutMs: null });
-      try {
-        for await (const bytes of process.stdio as AsyncIterable<Buffer>) {
-          yield { offset, bytes };
-          offset += bytes.length;
-          pauses = createPauses(line);
-        }
-      } finally {
-        process.close();
+      for await (const bytes of spoolOnce(line, dir, { stream, from: offset })) {
+        yield { offset, bytes };
+        offset += bytes.length;
+        pauses = createPauses(line);
       }
-      const ended = await process.ended;
-      if ('exitCode' in ended && ended.exitCode === 0) return;
-      if ('exitCode' in ended && ended.exitCode === TRIMMED) throw trimmed(stream, offset);
-      if ('exitCode' in ended) throw commandFailed('Reading output', { ...ended, stderr: process.stderr() });
-      throw unreachable(ended.lost);
+      return;
     } catch (thrown) {
       if (thrown instanceof OrreryError && !isUnreachable(thrown)) throw thrown;
       await checkThere(line);
       await pauses.next(thrown);
     }
+  }
+}
+
+async function* spoolOnce(
+  { place, layout }: Line,
+  dir: string,
+  { stream, from }: { readonly stream: OutputStream; readonly from: number },
+): AsyncGenerator<Buffer> {
+  const argv = [layout.keeper, 'spool', dir, stream, '--from', String(from)];
+  const process = await startInPlace(place, { argv, timeoutMs: null });
+  try {
+    yield* process.stdio as AsyncIterable<Buffer>;
+    const ended = await process.ended;
+    if ('lost' in ended) throw unreachable(ended.lost);
+    if (ended.exitCode === TRIMMED) throw trimmed(stream, from);
+    if (ended.exitCode !== 0) throw commandFailed('Reading output', { ...ended, stderr: process.stderr() });
+  } finally {
+    process.close();
   }
 }

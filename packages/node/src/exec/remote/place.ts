@@ -96,6 +96,8 @@ export type PlaceProvider = {
   readonly cannotStop: readonly string[];
   /** Folders of a place, beside its system and PATH, that every program may read and execute: where an image keeps its tools. */
   readonly toolPaths?: readonly string[];
+  /** Folders that belong to the environment's place alone and that programs may write: `/tmp`, `/dev/shm` of a container. */
+  readonly ownPaths?: readonly string[];
   /** The guarantees a task requires here when nobody said otherwise. */
   readonly defaultRequired: readonly KeeperGuarantee[];
 };

@@ -16,6 +16,8 @@ export type PlaceView = {
   readonly variables: Readonly<Record<string, string>>;
   /** Folders of the place that every program may read and execute, beside the system and PATH. */
   readonly toolPaths: readonly string[];
+  /** Folders of the place that every program may write. */
+  readonly ownPaths: readonly string[];
   readonly disk: Disk;
   readonly front: FrontSettings & { readonly port: number };
   /** Required of keepers; what the place itself gives is not asked of them. */
@@ -57,12 +59,15 @@ const fenceOf = ({ layout }: PlaceView): Fence => ({
 });
 
 /** What every program may touch of the place: the system, and the folders its programs lie in. */
-export const placeGrants = ({ variables, toolPaths }: Pick<PlaceView, 'variables' | 'toolPaths'>): PathGrant[] => {
+export const placeGrants = ({
+  variables,
+  toolPaths,
+  ownPaths,
+}: Pick<PlaceView, 'variables' | 'toolPaths' | 'ownPaths'>): PathGrant[] => {
   const folders = (variables['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
-  const tools = [...folders, ...toolPaths].map(
-    (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'environment', required: false }) as const,
-  );
-  return [...systemGrants, ...tools];
+  const granted = (access: PathGrant['access']) => (path: string) =>
+    ({ path, access, scope: 'absolute', provenance: 'environment', required: false }) as const;
+  return [...systemGrants, ...[...folders, ...toolPaths].map(granted('rox')), ...ownPaths.map(granted('rwx'))];
 };
 
 /** Every path that a run wants of the place: what has to be known of its disk before it is rendered. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { LocalTrees } from '../../keeper/trees.ts';
+import type { Fence } from '../grants.ts';
 import type { FrontSettings } from '../keeper-spec.ts';
 import type { AtPlaceStep } from './steps.ts';
 
@@ -11,6 +12,8 @@ export type RemoteSettings = {
   readonly keeperProgram: (arch: string) => string;
   /** Directories of this machine beside those of an environment that places may see, read-only: where agent programs are. */
   readonly mountable: readonly string[];
+  /** What of this machine is never brought to a place. */
+  readonly fence: Fence;
   readonly trees: LocalTrees;
   readonly front: FrontSettings;
   readonly clock: Clock;

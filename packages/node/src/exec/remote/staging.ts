@@ -7,6 +7,7 @@ import { commandFailed, mustRun, startInPlace, unreachable } from './command.ts'
 import { STAGED_BYTES, STAGED_ENTRIES, STAGE_MS } from './limits.ts';
 import { compareListings, readListing } from './listing.ts';
 import type { Entry } from './listing.ts';
+import type { PlaceLayout } from './furnish.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
 import type { PlaceProcess } from './place.ts';
@@ -19,6 +20,16 @@ export type StagedTree = {
   /** Paths below it that are not compared and never carried back. */
   readonly skip: readonly string[];
 };
+
+/** The file of a checkout that says where its borrowed objects are. It differs here and there, so it is never carried back. */
+export const ALTERNATES = '.git/objects/info/alternates';
+
+/** The checkout as it lies in a place that does not see this machine's. */
+export const workTree = ({ work }: Pick<PlaceLayout, 'work'>): Omit<StagedTree, 'local'> => ({
+  name: 'work',
+  inside: work,
+  skip: [ALTERNATES],
+});
 
 /** What staging works with. */
 export type Stager = { readonly line: Line; readonly trees: LocalTrees };
@@ -95,7 +106,7 @@ const bounded = (name: string): Transform => {
 const nulList = (paths: readonly string[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
 
 /** Archive of some paths of a tree in the place; it errors when it broke off, so that nobody takes a part for the whole. */
-const packInside = async (line: Line, tree: StagedTree, paths: readonly string[]): Promise<Readable> => {
+export const packInside = async (line: Line, tree: Pick<StagedTree, 'inside'>, paths: readonly string[]): Promise<Readable> => {
   const argv = [line.layout.keeper, 'pack', tree.inside, '--from-stdin'];
   const process = await startInPlace(line.place, { argv, stdin: nulList(paths), timeoutMs: STAGE_MS });
   const archive = bounded(tree.inside);
