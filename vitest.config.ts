@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.slow.test.ts', '**/*.backend.test.ts'],
+    exclude: ['**/node_modules/**', '**/*.slow.test.ts', '**/*.backend.test.ts', '**/*.cluster.test.ts'],
     pool: 'threads',
     isolate: false,
     testTimeout: 20_000,

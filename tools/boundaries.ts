@@ -13,7 +13,17 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
   'scripted-model': { ours: [], others: [], builtins: true },
   node: {
     ours: ['protocol', 'scripted-model'],
-    others: ['hono', '@hono/node-server', 'better-sqlite3', 'dockerode', 'kysely', 'yaml', 'zod'],
+    others: [
+      'hono',
+      '@hono/node-server',
+      '@kubernetes/client-node',
+      'better-sqlite3',
+      'dockerode',
+      'kysely',
+      'ws',
+      'yaml',
+      'zod',
+    ],
     builtins: true,
   },
   testkit: { ours: ['protocol'], others: ['vitest'], builtins: true },

@@ -14,6 +14,7 @@ const bare: Machine = {
   bubblewrap: undefined,
   docker: undefined,
   sshServer: undefined,
+  cluster: undefined,
   programs: [],
 };
 const full: Machine = {
@@ -27,6 +28,7 @@ const full: Machine = {
   bubblewrap: 'bubblewrap 0.8.0',
   docker: 'Docker version 20.10.24',
   sshServer: '/usr/sbin/sshd',
+  cluster: '/lab/kubernetes',
   programs: ['pi', 'claude', 'codex'],
 };
 

@@ -14,7 +14,8 @@ export type Need =
   | 'agent-programs'
   | 'bubblewrap'
   | 'docker'
-  | 'ssh-server';
+  | 'ssh-server'
+  | 'cluster';
 
 /** What this machine has. Text is a version or a path; undefined means it is not there. */
 export type Machine = {
@@ -33,6 +34,8 @@ export type Machine = {
   /** The Docker engine's program: tests start one of their own. */
   docker: string | undefined;
   sshServer: string | undefined;
+  /** The recipe of a test cluster beside this checkout, where kubectl is installed too. */
+  cluster: string | undefined;
   /** Harnesses whose pinned agent program lies in `.tools/programs`. */
   programs: readonly string[];
 };
@@ -59,6 +62,13 @@ function landlockAbi(keeper: string | undefined): number | undefined {
   return kernel?.landlockAbi;
 }
 
+/** The folder of scripts that start and stop a real cluster: `$ORRERY_TEST_LAB`, else `shared/lab` beside the checkout. */
+export function clusterRecipe(checkout: string): string | undefined {
+  const lab = process.env.ORRERY_TEST_LAB ?? join(dirname(checkout), 'shared', 'lab');
+  const folder = join(lab, 'kubernetes');
+  return existsSync(join(folder, 'up.sh')) ? folder : undefined;
+}
+
 /** Looks at the machine: a few short processes, about 50 ms. */
 export function probeMachine(): Machine {
   const keeper = findKeeper();
@@ -76,6 +86,7 @@ export function probeMachine(): Machine {
     bubblewrap: firstLine('bwrap', ['--version']),
     docker: firstLine('dockerd', ['--version']),
     sshServer: ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((file) => existsSync(file)),
+    cluster: firstLine('kubectl', ['version', '--client']) === undefined ? undefined : clusterRecipe(root),
     programs: installedPrograms(),
   };
 }
@@ -99,6 +110,10 @@ const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> =
   docker: {
     has: ({ docker }) => docker !== undefined,
     fix: 'dockerd is not installed: the docker backend is not tested (Debian: apt-get install docker.io iptables)',
+  },
+  cluster: {
+    has: ({ cluster }) => cluster !== undefined,
+    fix: 'no recipe for a real cluster (shared/lab beside the checkout, or ORRERY_TEST_LAB) or no kubectl: pods are not tested',
   },
   'ssh-server': {
     has: ({ sshServer }) => sshServer !== undefined,

@@ -86,6 +86,14 @@ export const STAGES: readonly Stage[] = [
     needs: ['git', 'keeper', 'docker', 'ssh-server'],
     limitMs: 25 * MINUTE,
   }),
+  suite({
+    name: 'cluster',
+    promise: 'pods of a real Kubernetes',
+    config: 'vitest.cluster.config.ts',
+    files: /\.cluster\.test\.ts$/,
+    needs: ['git', 'keeper', 'root', 'cluster'],
+    limitMs: 20 * MINUTE,
+  }),
 ];
 
 /**

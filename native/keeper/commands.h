@@ -45,4 +45,6 @@ int command_unpack(int count, char **words);
 int command_remove(int count, char **words);
 int command_relay(int count, char **words);
 int command_reach(int count, char **words);
+// Another command, its stdin in pieces on ours.
+int command_feed(int count, char **words);
 #endif

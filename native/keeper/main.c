@@ -160,7 +160,7 @@ static int unknown_command(void) {
 		"  put PATH --mode OCTAL [--make-parents OCTAL] [--size N] [--sync] | take PATH [--limit N] [--follow]\n"
 		"  list DIR [--skip PATH]... | pack DIR [--from-stdin] | remove DIR [--from-stdin]\n"
 		"  unpack DIR [--make] [--delete-stdin-first] [--keep-special] [--owner UID:GID]\n"
-		"  relay --listen SOCKET [--mode OCTAL] [--silence-ms N] | probe | starter | version\n");
+		"  relay --listen SOCKET [--mode OCTAL] [--silence-ms N] | feed -- COMMAND [ARG]... | probe | starter | version\n");
 	return EXIT_USAGE;
 }
 
@@ -198,6 +198,7 @@ static int parse_attach(int count, char **words) {
 static const struct { const char *name; int (*run)(int count, char **words); } commands[] = {
 	{"look", command_look}, {"spool", command_spool}, {"settle", command_settle}, {"sweep", command_sweep}, {"put", command_put}, {"take", command_take},
 	{"list", command_list}, {"pack", command_pack}, {"unpack", command_unpack}, {"remove", command_remove}, {"relay", command_relay}, {"reach", command_reach},
+	{"feed", command_feed},
 };
 
 int main(int argc, char **argv) {

@@ -10,4 +10,4 @@ export {
 } from './git-shapes.ts';
 export { gitTricks, trickWorked, type GitTrick, type GitTrickName } from './git-tricks.ts';
 export { startTestEngine, whyNoEngine, type EngineAnswer, type TestEngine } from './container-engine.ts';
-export { importSmallImage } from './small-image.ts';
+export { importSmallImage, saveSmallImage } from './small-image.ts';

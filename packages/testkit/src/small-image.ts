@@ -1,5 +1,6 @@
 // A small image out of what this machine has, for tests that may not ask a registry.
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -10,6 +11,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  readFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -67,6 +69,35 @@ const makeRoot = (root: string): void => {
     for (const library of librariesOf(path)) take(root, library);
   }
   for (const program of LIBRARIES_FOR) for (const library of librariesOf(program)) take(root, library);
+};
+
+/** Writes the same image as a file that container runtimes import: an archive of `docker save`. */
+export const saveSmallImage = (file: string, name: string): void => {
+  const place = mkdtempSync(join(tmpdir(), 'orrery-image-'));
+  const tar = (...args: readonly string[]): void => {
+    const { status, stderr } = spawnSync('tar', args, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`The test image was not made: ${stderr}`);
+  };
+  try {
+    const root = join(place, 'root');
+    makeRoot(root);
+    tar('-C', root, '--owner=0', '--group=0', '-cf', join(place, 'layer.tar'), '.');
+    const layer = createHash('sha256')
+      .update(readFileSync(join(place, 'layer.tar')))
+      .digest('hex');
+    const config = {
+      architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+      os: 'linux',
+      config: { User: 'agent', Env: ['PATH=/usr/local/bin:/usr/bin:/bin'] },
+      rootfs: { type: 'layers', diff_ids: [`sha256:${layer}`] },
+    };
+    writeFileSync(join(place, 'config.json'), JSON.stringify(config));
+    const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }];
+    writeFileSync(join(place, 'manifest.json'), JSON.stringify(manifest));
+    tar('-C', place, '-cf', file, 'manifest.json', 'config.json', 'layer.tar');
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
 };
 
 /** Makes the image `name` in `engine`, about 20 MB; its user is `agent`. */

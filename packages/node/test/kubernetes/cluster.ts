@@ -1,0 +1,41 @@
+// The real cluster that tests run on: made once for all of them by the recipe beside the repository.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { clusterRecipe } from '../../../../tools/machine.ts';
+
+/** The image that pods of tests are made from; it is in the cluster, no registry is asked. */
+export const TEST_IMAGE = 'docker.io/local/agent:1';
+
+/** Where a running cluster of tests is: set by the set-up of the suite for its files. */
+export const CLUSTER_VARIABLE = 'ORRERY_TEST_KUBECONFIG';
+
+/** The kubeconfig of the cluster that the suite's set-up started. */
+export const testKubeconfig = (): string => {
+  const file = process.env[CLUSTER_VARIABLE];
+  if (file === undefined) throw new Error('The cluster of the tests was not started.');
+  return file;
+};
+
+const root = dirname(dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))));
+
+const run = (script: string, args: readonly string[]): string => {
+  const recipe = clusterRecipe(root);
+  if (recipe === undefined) throw new Error('There is no recipe for a cluster beside the repository.');
+  const { status, stdout, stderr } = spawnSync('bash', [join(recipe, script), ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 280_000,
+  });
+  if (status === 0) return stdout.trim();
+  throw new Error(`The cluster of the tests did not obey (${script}): ${stdout.slice(-1000)} ${stderr.slice(-2000)}`);
+};
+
+/** Starts a cluster in `directory` with the images of `archives` in it, or finds the one that runs there; answers its kubeconfig. */
+export const startCluster = (directory: string, archives: readonly string[]): string =>
+  run('up.sh', [directory, ...archives])
+    .split('\n')
+    .at(-1) ?? '';
+
+/** Stops it; the directory stays. */
+export const stopCluster = (directory: string): void => void run('down.sh', [directory]);

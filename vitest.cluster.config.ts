@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** The backend on a real cluster, which is started once for all files and stopped after them. */
+export default defineConfig({
+  test: {
+    include: ['packages/*/src/**/*.cluster.test.ts'],
+    exclude: ['**/node_modules/**'],
+    globalSetup: ['packages/node/test/kubernetes/global-setup.ts'],
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+  },
+});
