@@ -8,6 +8,7 @@ import type { Spawner } from '../kernel/spawner.ts';
 import type { KeeperBackendParts } from './keeper-backend.ts';
 import { bubblewrapFactory } from './bubblewrap/index.ts';
 import { dockerFactory } from './docker/index.ts';
+import { kubernetesFactory } from './kubernetes/index.ts';
 import { localFactory } from './local/index.ts';
 import type { RemoteBackendParts } from './remote/index.ts';
 import { sandboxFactory } from './sandbox/index.ts';
@@ -44,7 +45,7 @@ export const createBackendFactories = (parts: BackendParts): readonly BackendFac
   const here = [sandboxFactory(parts), bubblewrapFactory(parts), localFactory(parts)];
   if (parts.elsewhere === undefined) return here;
   const remote = remoteParts(parts, parts.elsewhere);
-  return [...here, dockerFactory(remote), sshFactory({ ...remote, spawner: parts.elsewhere.spawner })];
+  return [...here, dockerFactory(remote), sshFactory({ ...remote, spawner: parts.elsewhere.spawner }), kubernetesFactory(remote)];
 };
 
 const findFactory = (factories: readonly BackendFactory[], name: string): BackendFactory | undefined =>
