@@ -1,26 +1,17 @@
 /** Whole tasks behind the walls of bwrap: a command with hooks, a node that dies in the middle, a real agent program. */
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import process from 'node:process';
 import { commitAll, writeFiles } from '@orrery/testkit';
 import { describe, expect, it } from 'vitest';
 import { configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
+import { hasBubblewrap } from './support/bubblewrap.ts';
 import { commandsOn, verdictOf } from './support/commands.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import { placeOfTest } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { bodiesOf, eventsOf, printed, taskEnd, textOf } from './support/wait.ts';
 
-const isInstalled = (): boolean => {
-  const there = (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'bwrap')));
-  if (!there)
-    process.stderr.write('SKIPPED: bwrap is not installed (apt-get install bubblewrap); nothing here says that it works.\n');
-  return there;
-};
-
 const onBubblewrap = { execution: { backend: 'bubblewrap' } };
 
-describe.skipIf(!isInstalled())('on bubblewrap', { timeout: 240_000 }, () => {
+describe.skipIf(!hasBubblewrap())('on bubblewrap', { timeout: 240_000 }, () => {
   it('hooks and command run in one environment, which holds what was granted and nothing else', async (context) => {
     const place = placeOfTest(onBubblewrap, context);
     const life = await place.up();

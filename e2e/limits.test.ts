@@ -1,7 +1,8 @@
 /** Limits of tasks, on a real node and in the real sandbox. */
 import type { Client } from '@orrery/client';
-import type { Task } from '@orrery/protocol';
+import type { Task, TaskLimits } from '@orrery/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBubblewrap } from './support/bubblewrap.ts';
 import { codeOf, commandsOn, sh, verdictOf } from './support/commands.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import type { Life } from './support/life.ts';
@@ -61,19 +62,19 @@ describe.concurrent('limits end what passes them, each with its own word', () =>
     const answer = await run(repository, 'yes "a line of output"', '--limit-output', '1M');
     expect([answer.code, answer.envelope().error?.code]).toEqual([10, 'limit_reached']);
     const { items } = await client.call('taskList', { query: { project: repository } });
-    expect([...verdictOf(items[0]!), items[0]?.reason]).toEqual(['limit', null, expect.stringContaining('output')]);
+    expect([...verdictOf(items[0]!), items[0]?.reason]).toEqual(['limit', 'output', expect.stringContaining('--limit-output')]);
   });
 
   it('memory: limit', async () => {
     const task = await conduct('exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'', {
       limits: { memoryBytes: 200_000_000 },
     });
-    expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('memory')]);
+    expect([...verdictOf(task), task.reason]).toEqual(['limit', 'memory', expect.stringContaining('--limit-memory')]);
   });
 
   it('processor time: limit', async () => {
     const task = await conduct('while :; do :; done', { limits: { cpuSeconds: 1 } });
-    expect([...verdictOf(task), task.reason]).toEqual(['limit', null, expect.stringContaining('cpu')]);
+    expect([...verdictOf(task), task.reason]).toEqual(['limit', 'cpu', expect.stringContaining('--limit-cpu')]);
   });
 
   it('a task that met a limit is tried again as the same task', async () => {
@@ -94,6 +95,51 @@ describe.concurrent('limits end what passes them, each with its own word', () =>
       ),
     ).toBe('widening_refused');
   });
+});
+
+const withBubblewrap = hasBubblewrap();
+const MB = 1024 * 1024;
+
+/** A program that reaches each limit, and what names it in the reason. */
+const programs: readonly (readonly [cause: string, script: string, limits: TaskLimits, option: string])[] = [
+  ['cpu', 'while :; do :; done', { cpuSeconds: 1 }, '--limit-cpu'],
+  ['memory', 'exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'', { memoryBytes: 200 * MB }, '--limit-memory'],
+  [
+    'processes',
+    'i=0; while [ $i -lt 80 ]; do sleep 300 & i=$((i+1)); done; wait; exit 1',
+    { processes: 30 },
+    '--limit-processes',
+  ],
+  ['output', 'yes "a line of output"', { outputBytes: MB }, '--limit-output'],
+  // One file; many files in the checkout; many in the home, by a program that ends before anybody looked.
+  ['disk', 'head -c 30000000 /dev/zero > file', { diskBytes: 10 * MB }, '--limit-disk'],
+  [
+    'disk',
+    'i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > file.$i; sleep 0.05; done',
+    { diskBytes: 20 * MB },
+    '--limit-disk',
+  ],
+  ['disk', 'for i in 1 2 3 4 5; do head -c 4000000 /dev/zero > "$HOME/file.$i"; done', { diskBytes: 10 * MB }, '--limit-disk'],
+];
+
+describe.concurrent.each(['sandbox', 'bubblewrap', 'local'])('on %s each limit is told apart', (backend) => {
+  it.skipIf(backend === 'bubblewrap' && !withBubblewrap).for(programs)(
+    '%s, reached by %s',
+    { timeout: 240_000 },
+    async ([cause, script, limits, option], { expect: expects }) => {
+      const repository = await project(`told-${backend}-${String(programs.findIndex((one) => one[1] === script))}`);
+      const task = await taskEnd(client, await send(script, { backend, project: repository, limits }), 200_000);
+      expects([task.verdict, task.cause, task.reason]).toEqual(['limit', cause, expects.stringContaining(option)]);
+    },
+  );
+});
+
+it('a hook that reaches a limit ends the task with that limit', async () => {
+  const repository = await project('limit-in-hook', { before: 'yes' }, 'limits: { cpuSeconds: 1 }');
+  const task = await conduct('true', { project: repository });
+  expect(task.verdict).toBe('limit');
+  expect(['cpu', 'output']).toContain(task.cause);
+  expect(task.reason).toContain('before.sh reached the');
 });
 
 describe('when all of that is over', () => {

@@ -52,6 +52,7 @@ const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
     memoryBytes: input.number('limit-memory'),
     processes: input.number('limit-processes'),
     outputBytes: input.number('limit-output'),
+    diskBytes: input.number('limit-disk'),
   };
   const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null));
   return Object.keys(given).length === 0 ? undefined : given;

@@ -90,8 +90,10 @@ export const taskCreate = z.strictObject({
 export type TaskCreate = z.input<typeof taskCreate>;
 export type TaskIntent = z.output<typeof taskCreate>;
 
-/** What stopped a task that failed. */
-export const failureCause = z.string().regex(/^(backend|workspace|hook:[a-z]+|agent|auth|budget|timeout|infrastructure)$/);
+/** What stopped a task that failed; of one with the verdict `limit`, which limit it reached (absent: the account's usage limit). */
+export const failureCause = z
+  .string()
+  .regex(/^(backend|workspace|hook:[a-z]+|agent|auth|budget|timeout|infrastructure|wall|cpu|memory|processes|output|disk)$/);
 
 /** What the repository's own script said last. */
 export const validationOutcome = z.object({

@@ -142,6 +142,10 @@ export const SETUP_LOG_BYTES = 16 * 1024 * 1024;
 export const SETUP_LOG_PAGE_BYTES = 256 * 1024;
 /** A lock file that is read for the content key; a larger one counts by its size and time. */
 export const LOCK_FILE_BYTES = 64 * 1024 * 1024;
+/** How often checkout and home of a task with a disk limit are measured: a fast program writes some gigabytes meanwhile. */
+export const DISK_WATCH_MS = 2_000;
+/** Measuring takes at most one in so many milliseconds of an attempt. */
+export const DISK_WATCH_SHARE = 20;
 /** How often the disk use of open environments is measured. */
 export const DISK_MEASURE_MS = 5 * 60_000;
 

@@ -1,6 +1,7 @@
 import { type Ending, findTask } from '../task/index.ts';
 import type { Claim } from '../queue/index.ts';
 import { checkGoing, loadEnding, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
+import { underDiskLimit } from './disk-watch.ts';
 import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } from './ending.ts';
 import { createJournal } from './journal.ts';
 import { drive } from './stages/drive.ts';
@@ -29,7 +30,7 @@ export const conductAttempt = async (given: Omit<AttemptContext, 'journal'>, cla
     reached = { ...reached, prepared };
     const opened = await open(context, prepared);
     reached = { ...reached, environment: opened.environment };
-    ending = await work(opened);
+    ending = await underDiskLimit(opened, work);
   } catch (thrown) {
     if (thrown instanceof Detached || context.detached.aborted) throw new Detached();
     if (!(thrown instanceof AttemptEnded))

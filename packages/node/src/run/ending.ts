@@ -2,6 +2,7 @@ import { toOrreryError, type Verdict } from '@orrery/protocol';
 import type { RunEnd } from '../exec/backend.ts';
 import type { TurnOutcome } from '../harness/harness.ts';
 import type { Ending } from '../task/index.ts';
+import { reachedLimit } from './limit-text.ts';
 
 /** Thrown inside an attempt to end it; carried to `settle`, never to the outside. */
 export class AttemptEnded extends Error {
@@ -38,8 +39,13 @@ export const endingOf = (thrown: unknown, cause: string): Ending => {
 
 /** How a program that was stopped by a bound or lost ends the attempt; null when it ended by itself. */
 export const endingOfRun = (end: RunEnd, what: string): Ending | null => {
-  if (end.limit === 'wall') return ending('failed', 'timeout', `${what} was ended by its time limit after ${end.tookMs} ms.`);
-  if (end.limit !== null) return ending('limit', null, `${what} reached the ${end.limit} limit.`);
+  if (end.limit === 'wall')
+    return ending(
+      'failed',
+      'timeout',
+      `${what} was ended by its time limit after ${end.tookMs} ms: it ${reachedLimit('wall').text}`,
+    );
+  if (end.limit !== null) return ending('limit', reachedLimit(end.limit).cause, `${what} ${reachedLimit(end.limit).text}`);
   if (end.reason !== null && end.reason.startsWith('guarantee:'))
     return ending('failed', 'backend', `${what} was not started: ${end.reason}.`);
   if (end.reason !== null && end.reason.startsWith('exec:'))

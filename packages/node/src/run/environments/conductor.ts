@@ -174,7 +174,7 @@ const measure = async (parts: ConductorParts, row: NamedRow, begin: (id: string)
     await measureNamed(tx.db, row.id, { bytes, nowMs });
     const now = await namedById(tx.db, row.id);
     if (!over || now === null || now.open === 0 || now.operation !== null) return false;
-    await changeNamed(tx, row.id, { operation: 'stop', reason: reachedLimit('disk', 'It').text, nowMs });
+    await changeNamed(tx, row.id, { operation: 'stop', reason: `It ${reachedLimit('disk').text}`, nowMs });
     return true;
   });
   if (stops) begin(row.id);

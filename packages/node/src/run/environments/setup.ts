@@ -68,7 +68,7 @@ const runScript = async (setup: Setup, script: SetupScript, log: SetupLog): Prom
     await Promise.all((['stdout', 'stderr'] as const).map((stream) => follow(handle, stream, log)));
     const end = await handle.wait();
     await handle.finish();
-    return stopped.aborted ? 'it was stopped' : whyFailed(end, script.label);
+    return stopped.aborted ? 'it was stopped' : whyFailed(end);
   } finally {
     stopped.removeEventListener('abort', stop);
   }
@@ -81,8 +81,8 @@ const follow = async (handle: Handle, stream: 'stdout' | 'stderr', log: SetupLog
   }
 };
 
-const whyFailed = (end: RunEnd, label: string): string | null => {
-  if (end.limit !== null) return reachedLimit(end.limit, label).text;
+const whyFailed = (end: RunEnd): string | null => {
+  if (end.limit !== null) return reachedLimit(end.limit).text;
   if (end.signal !== null) return `ended by ${end.signal}`;
   if (end.exitCode === null) return end.reason ?? 'it ended without an exit code';
   return end.exitCode === 0 ? null : `exit ${end.exitCode}`;

@@ -7,6 +7,7 @@ import { AttemptEnded, endingOf } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { scriptConsumer, type ScriptOutcome } from '../script-consumer.ts';
 import { limitsOf } from '../attempt-settings.ts';
+import { limitIn, reachedLimit } from '../limit-text.ts';
 import { hookPath } from './open.ts';
 
 /** Environment variables of every hook and of the agent; documented in docs/guides/hooks.md. */
@@ -85,7 +86,7 @@ const stageEndOf = (end: ProgramEnd<ScriptOutcome>['end'], outcome: ScriptOutcom
   const output = outcome.output.text;
   if (end.limit === 'wall')
     return { state: 'timeout', exitCode: null, note: `ended by its time limit after ${end.tookMs} ms`, output };
-  if (end.limit !== null) return { state: 'failed', exitCode: null, note: `reached the ${end.limit} limit`, output };
+  if (end.limit !== null) return { state: 'failed', exitCode: null, note: reachedLimit(end.limit).text, output };
   if (end.signal !== null) return { state: 'failed', exitCode: null, note: `ended by ${end.signal}`, output };
   return {
     state: end.exitCode === 0 ? 'passed' : 'failed',
@@ -100,6 +101,8 @@ export const requireHook = async (open: OpenAttempt, hook: 'init' | 'before' | '
   try {
     const { end } = await runHook(open, hook, { stage: hook, round });
     if (end.state === 'passed' || end.state === 'skipped') return;
+    const limit = end.state === 'failed' ? limitIn(end.note) : null;
+    if (limit !== null) throw new AttemptEnded({ verdict: 'limit', cause: limit, reason: `${hook}.sh ${end.note}` });
     throw new AttemptEnded({
       verdict: 'failed',
       cause: end.state === 'timeout' ? 'timeout' : `hook:${hook}`,
