@@ -1,5 +1,7 @@
 /** Ports of environments, from this machine to the program inside and to no other. */
 import { connect, createServer, type AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
+import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@orrery/client';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +10,9 @@ import { commandsOn } from './support/commands.ts';
 import { placeOfSuite } from './support/place.ts';
 import { eventsOf, printed, taskEnd, textOf, waitFor } from './support/wait.ts';
 
-const place = placeOfSuite();
+// The program of the tests is no part of the system.
+const toolPaths = [dirname(dirname(process.execPath))];
+const place = placeOfSuite({ execution: { options: { sandbox: { toolPaths }, bubblewrap: { toolPaths } } } });
 let client: Client;
 beforeAll(async () => {
   client = place.client(await place.up());
@@ -44,7 +48,7 @@ const endOf = async (id: string): Promise<void> => {
   await taskEnd(client, id);
 };
 
-describe.each(['local'])('a port on %s', (backend) => {
+describe.each(['local', 'sandbox'])('a port on %s', (backend) => {
   it('is reached from this machine, half-closed connections too, until the command is stopped', async () => {
     const id = await send(serving('the program'), { backend });
     const inside = await portIn(id);

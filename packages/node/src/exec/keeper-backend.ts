@@ -40,8 +40,6 @@ export type KeeperBackendKind = {
   readonly render: (input: RenderInput) => KeeperSpec;
   /** Throws when a program that the backend needs is not there; asked before anything else. */
   readonly available?: () => Promise<void>;
-  /** Whether programs have this machine's network or one of their own. */
-  readonly network: 'machine' | 'own';
   /** Whether a protected path that is not there has to be held by an empty folder. */
   readonly placeholders?: boolean;
 };
@@ -124,7 +122,6 @@ export const createKeeperBackend = (kind: KeeperBackendKind, parts: KeeperBacken
       keeper,
       render: (run) => kind.render({ environment: spec, run, machine, disk, fence, front }),
       placeholders: kind.placeholders ?? false,
-      network: kind.network,
     });
   };
   const preflight = async (required: readonly KeeperGuarantee[]): Promise<void> => {

@@ -9,7 +9,7 @@ import { describeKeeperSpec } from './describe-run.ts';
 import type { EnvironmentDirectory } from './environment-directory.ts';
 import { deadHandle, liveHandle } from './keeper-handle.ts';
 import { scriptAsRun } from './keeper-spec.ts';
-import { connectToOwnListener } from './own-listener.ts';
+import { connectToOwnListener, nobodyListens } from './own-listener.ts';
 import { makePlaceholders, removePlaceholders } from './placeholders.ts';
 import { descendants, residentBytes } from './process-tree.ts';
 
@@ -25,8 +25,6 @@ export type KeeperEnvironmentParts = {
   readonly keeper: KeeperClient;
   readonly render: (run: RunSpec) => KeeperSpec;
   readonly placeholders: boolean;
-  /** Whether programs have this machine's network or one of their own. */
-  readonly network: 'machine' | 'own';
 };
 
 const reattach = async ({ keeper, directory }: KeeperEnvironmentParts, runId: string): Promise<Handle | null> => {
@@ -68,15 +66,25 @@ const programsOf = async ({ keeper, directory }: KeeperEnvironmentParts): Promis
   return (await Promise.all(keepers.map(descendants))).flat();
 };
 
-const forward = (parts: KeeperEnvironmentParts, port: number): Promise<Duplex> => {
-  if (parts.network === 'machine')
-    return connectToOwnListener({ environmentId: parts.spec.id, port, pids: () => programsOf(parts) });
-  return Promise.reject(
-    new OrreryError('unsupported', `The backend ${parts.backend} does not reach ports of an environment.`, {
-      rule: 'Each of its programs has a network of its own.',
-      fix: 'Run the task on a backend that does: orrery backend list',
-    }),
-  );
+/** Asks each program that has a network of its own; the others share the machine's, where the owner of a port is looked for. */
+const forward = async (parts: KeeperEnvironmentParts, port: number): Promise<Duplex> => {
+  const { keeper, directory, spec, frontPort } = parts;
+  const environmentId = spec.id;
+  let shared = false;
+  for (const runId of port === frontPort ? [] : await directory.runs()) {
+    const connection = await keeper.adopt(directory.runDir(runId));
+    if (connection === null) continue;
+    try {
+      const own = connection.guarantees.some(({ guarantee, held }) => guarantee === 'network' && held);
+      const pipe = own ? await connection.reach(port) : null;
+      if (pipe !== null) return pipe;
+      shared ||= !own;
+    } finally {
+      connection.close();
+    }
+  }
+  if (shared) return connectToOwnListener({ environmentId, port, pids: () => programsOf(parts) });
+  throw nobodyListens(environmentId, port);
 };
 
 const measure = async (parts: KeeperEnvironmentParts): Promise<{ processes: number; memoryBytes: number }> => {

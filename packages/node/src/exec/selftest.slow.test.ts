@@ -24,7 +24,6 @@ const holed = () =>
       notice: null,
       cannotStop: [],
       defaultRequired: [],
-      network: 'machine',
       guarantees: keeper.probe,
       front: { brokerHoldMs: 1000, brokerHoldMax: 1 },
       frontPort: freeLoopbackPort,

@@ -81,6 +81,8 @@ export const openChannel = async (
   });
   socket.on('error', end);
   socket.on('close', () => end(undefined));
+  // A keeper that has no more to say is gone, or is about to be.
+  socket.on('end', () => end(undefined));
 
   const timer = setTimeout(() => end(new Error(`no greeting in ${greetingMs} ms`)), greetingMs);
   const hello = await greeting.promise.finally(() => clearTimeout(timer));

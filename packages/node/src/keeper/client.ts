@@ -1,4 +1,5 @@
 // The node's door to keepers.
+import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import { systemClock } from '../kernel/clock.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -42,17 +43,18 @@ const endProcess = (pid: number): void => {
 };
 
 const connect = async (parts: Parts, dir: string, identity: KeeperIdentity): Promise<KeeperConnection> => {
-  const open = async (onStream?: (frame: StreamFrame) => void): Promise<Channel> => {
-    const socket = await dialKeeper(parts.program, dir).catch((thrown: unknown) => {
+  const dial = (): Promise<Duplex> =>
+    dialKeeper(parts.program, dir).catch((thrown: unknown) => {
       throw keeperLost('it does not listen', thrown);
     });
-    const channel = await openChannel(socket, onStream);
+  const open = async (onStream?: (frame: StreamFrame) => void): Promise<Channel> => {
+    const channel = await openChannel(await dial(), onStream);
     if (sameIdentity(channel.hello, identity)) return channel;
     channel.close();
     throw keeperLost('another process answers in its place');
   };
   const { processes, clock } = parts;
-  return createConnection({ dir, identity, channel: await open(), open, processes, clock, endProcess: parts.endProcess });
+  return createConnection({ dir, identity, channel: await open(), open, dial, processes, clock, endProcess: parts.endProcess });
 };
 
 /** Ends the process of a keeper, and with it its tree, without talking to it. */

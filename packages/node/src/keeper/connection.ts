@@ -1,4 +1,5 @@
 // A view of one living keeper, and what each call does when the keeper is gone.
+import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Clock } from '../kernel/clock.ts';
 import { KeeperRefusal } from './channel.ts';
@@ -8,8 +9,9 @@ import { encodeInput, encodeSize, encodeStreamOffset } from './frames.ts';
 import type { RequestName } from './frames.ts';
 import { isAlive } from './identity.ts';
 import type { ProcessTable } from './identity.ts';
-import { GONE_MS, GONE_POLL_MS, KILL_MS } from './limits.ts';
+import { GONE_MS, GONE_POLL_MS, KILL_MS, CONNECT_MS } from './limits.ts';
 import { readLive } from './live-output.ts';
+import { askReach } from './reach.ts';
 import { keeperLost } from './lost.ts';
 import { readExit, readHello, readInputState } from './records.ts';
 import { checkInput, translateRefusal } from './requests.ts';
@@ -31,6 +33,8 @@ export type ConnectionParts = {
   readonly channel: Channel;
   /** Another connection to the same keeper. */
   readonly open: (onStream?: (frame: StreamFrame) => void) => Promise<Channel>;
+  /** A connection to it that nothing was said on. */
+  readonly dial: () => Promise<Duplex>;
   readonly processes: ProcessTable;
   readonly clock: Clock;
   /** Ends a process of this machine at once (SIGKILL). */
@@ -98,6 +102,29 @@ const createKill = (parts: ConnectionParts, ask: (name: RequestName) => Promise<
   if (!(await isGone(GONE_MS))) throw keeperLost(`process ${identity.pid} does not go away`);
 };
 
+const createReach =
+  ({ dial, identity, clock }: ConnectionParts) =>
+  async (port: number): Promise<Duplex | null> => {
+    const socket = await dial();
+    const stop = new AbortController();
+    clock.sleep(CONNECT_MS, stop.signal).then(
+      () => socket.destroy(),
+      () => undefined,
+    );
+    try {
+      const refusal = await askReach(socket, { port, identity, lost: () => keeperLost('its connection ended') });
+      if (refusal === null) return socket;
+      socket.destroy();
+      if (['no-listener', 'not-running', 'ECONNREFUSED'].includes(refusal)) return null;
+      throw new OrreryError(refusal === 'busy' ? 'busy' : 'internal', `The port ${port} cannot be reached: ${refusal}.`);
+    } catch (thrown) {
+      socket.destroy();
+      throw thrown;
+    } finally {
+      stop.abort();
+    }
+  };
+
 /** A view over an open channel. */
 export const createConnection = (parts: ConnectionParts): KeeperConnection => {
   const { dir, identity, channel, processes } = parts;
@@ -160,6 +187,7 @@ export const createConnection = (parts: ConnectionParts): KeeperConnection => {
       await askUnlessGone('finish');
       if (!(await isGone(GONE_MS))) throw keeperLost(`process ${identity.pid} does not go away`);
     },
+    reach: createReach(parts),
     close: () => {
       closed = true;
       channel.close();

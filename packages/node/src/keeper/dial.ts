@@ -11,7 +11,7 @@ import type { KeeperProgram } from './spawn-keeper.ts';
 const SOCKET_PATH_BYTES = 103;
 
 const connected = async (path: string): Promise<Duplex> => {
-  const socket = createConnection({ path });
+  const socket = createConnection({ path, allowHalfOpen: true });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once('connect', resolve).once('error', reject);
   const timer = setTimeout(() => socket.destroy(new Error(`no connection in ${CONNECT_MS} ms`)), CONNECT_MS);

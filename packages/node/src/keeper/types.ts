@@ -1,6 +1,8 @@
 // Glossary. A keeper is the small native process that holds one run of one program. Its directory (DIR) holds its
 // spec, spools, input journal, status and exit record. A connection is only a view: dropping it changes nothing.
 
+import type { Duplex } from 'node:stream';
+
 /** What may be done below a path: r read, w write and create, x execute. */
 export type PathAccess = 'ro' | 'rox' | 'rw' | 'rwx';
 
@@ -153,6 +155,11 @@ export type KeeperConnection = {
   release(stream: OutputStream, offset: number): Promise<void>;
   /** The end was recorded by the node: the keeper may go. */
   finish(): Promise<void>;
+  /**
+   * A pipe to what listens on that port of loopback as the program sees it; null when nothing does or the program has
+   * ended. It ends by itself: closing this view leaves it.
+   */
+  reach(port: number): Promise<Duplex | null>;
   /** Drops this view; the keeper and the program go on. */
   close(): void;
 };

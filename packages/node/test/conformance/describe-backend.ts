@@ -5,6 +5,7 @@ import { endingCases } from './endings.ts';
 import { grantCases } from './grants.ts';
 import { limitCases } from './limits.ts';
 import { networkCases } from './network.ts';
+import { portCases } from './ports.ts';
 import { restartCases } from './restarts.ts';
 import { secretCases } from './secrets.ts';
 import { openStage } from './stage.ts';
@@ -26,6 +27,7 @@ export const describeSubject = (
     ['endings', endingCases],
     ['grants', grantCases],
     ['network', networkCases],
+    ['ports', portCases],
     ['secrets', secretCases],
     ['limits', limitCases],
     ['restarts', restartCases],

@@ -52,7 +52,6 @@ const kindOf = (parts: KeeperBackendParts, options: Options): KeeperBackendKind 
   };
   return {
     name: 'bubblewrap',
-    network: 'own' as const,
     notice: null,
     cannotStop: CANNOT_STOP,
     defaultRequired: DEFAULT_REQUIRED,

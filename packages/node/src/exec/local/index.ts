@@ -27,7 +27,6 @@ export const localFactory = (parts: KeeperBackendParts): BackendFactory => ({
     const front = parseBackendOptions('local', optionsSchema, options);
     const kind = {
       name: 'local',
-      network: 'machine' as const,
       notice: NOTICE,
       cannotStop: [
         'Reading and changing every file this user can, the data directory of the node among them.',

@@ -21,6 +21,7 @@ import { openLink } from './link.ts';
 import type { Link } from './link.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
+import { reachRun } from './reach.ts';
 import { dialRun, lookAt, readPlaceSpool, takeFile } from './place-tools.ts';
 
 const isLost = (thrown: unknown): boolean => thrown instanceof OrreryError && thrown.code === 'keeper_lost';
@@ -161,6 +162,7 @@ export const connectToRun = async (line: Line, dir: string, expected: KeeperIden
     },
     release: (stream, offset) => unlessGone('release', encodeStreamOffset(stream, offset)),
     finish: () => unlessGone('finish'),
+    reach: (port) => reachRun(line, dir, port),
     close: () => link.close(),
   };
 };

@@ -32,7 +32,6 @@ export const sandboxFactory = (parts: KeeperBackendParts): BackendFactory => ({
     const { frontPort, toolPaths, unixSockets, ...front } = parseBackendOptions('sandbox', optionsSchema, options);
     const kind = {
       name: 'sandbox',
-      network: 'own' as const,
       notice: null,
       cannotStop: [
         'A fault of the kernel itself.',
