@@ -74,6 +74,8 @@ export const HTTP_CLOSE_MS = 3_000;
 export const QUEUE_ENTRIES = 10_000;
 /** A claim is renewed three times in this span; after it another node may take the work over. */
 export const LEASE_MS = 30_000;
+/** How long a start waits until it is known what each task does now: programs of this machine answer in milliseconds. */
+export const RECOVER_KNOWN_MS = 15_000;
 /** First wait before an end that could not be recorded is tried again. */
 export const SETTLE_AGAIN_MS = 2_000;
 /** Failures of collecting after which an attempt ends with its place left as it is. */

@@ -31,10 +31,18 @@ export const acceptedEnding = ending('accepted', null, null);
 export const endingOf = (thrown: unknown, cause: string): Ending => {
   if (thrown instanceof AttemptEnded) return thrown.ending;
   const error = toOrreryError(thrown);
-  if (error.code === 'keeper_lost') return ending('interrupted', 'infrastructure', error.message);
+  if (error.code === 'keeper_lost' || error.code === 'backend_unreachable')
+    return ending('interrupted', 'infrastructure', error.message);
   if (error.code === 'deadline') return ending('failed', 'timeout', error.message);
   if (error.code === 'disk_full') return ending('interrupted', 'infrastructure', error.message);
   return ending('failed', cause, error.toLines().join(' '));
+};
+
+/** The end of an attempt of which something could not be brought back: never called accepted, and said plainly. */
+export const endingWithLoss = (end: Ending, lost: string | null): Ending => {
+  if (lost === null) return end;
+  if (end.verdict === 'accepted' || end.verdict === 'rejected') return ending('interrupted', 'infrastructure', lost);
+  return { ...end, reason: end.reason === null ? lost : `${end.reason} ${lost}` };
 };
 
 /** How a program that was stopped by a bound or lost ends the attempt; null when it ended by itself. */

@@ -1,4 +1,5 @@
-import { LEASE_MS, SETTLE_AGAIN_MS, SETTLE_TRIES } from '../kernel/limits.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { LEASE_MS, RECOVER_KNOWN_MS, SETTLE_AGAIN_MS, SETTLE_TRIES } from '../kernel/limits.ts';
 import { errorFields } from '../kernel/log.ts';
 import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
 import {
@@ -117,7 +118,9 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
         takeOver(tx.db, { owner: parts.generation, nowMs: parts.clock.nowMs(), leaseMs: LEASE_MS }),
       );
       const going = await Promise.all(claims.map((claim) => resumeClaim(parts, claim)));
-      await Promise.all(going.map(({ claim, task, attempt }) => conduct(claim, task, attempt)));
+      // A place somewhere else may be out of reach: its attempt goes on waiting, and the node does not wait for it.
+      const known = Promise.all(going.map(({ claim, task, attempt }) => conduct(claim, task, attempt)));
+      await within(parts.clock, known, RECOVER_KNOWN_MS);
       await reclaimLeftovers(parts, claims);
       const reattached = going.filter(({ task }) => running.has(task.id)).length;
       return {
@@ -171,6 +174,14 @@ const conductToTheEnd = async (context: Conducted, claim: Claim): Promise<void> 
       await parts.clock.sleep(waitMs, context.detached);
     }
   }
+};
+
+/** Waits for `work` for that long at most; it goes on in any case. */
+const within = async (clock: Clock, work: Promise<unknown>, ms: number): Promise<void> => {
+  const stop = new AbortController();
+  const late = clock.sleep(ms, stop.signal).catch(() => undefined);
+  await Promise.race([work, late]);
+  stop.abort();
 };
 
 const renew = (parts: RunParts): Promise<void> =>

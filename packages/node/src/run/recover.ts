@@ -1,7 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { listNamed, openEnvironments } from '../environment/index.ts';
+import { OrreryError } from '@orrery/protocol';
+import type { Backend } from '../exec/backend.ts';
+import { errorFields } from '../kernel/log.ts';
 import type { Claim } from '../queue/index.ts';
 import type { RunParts } from './doors.ts';
+
+/** A backend that nobody can ask now is asked at the next start: what it has is left as it is, and the node starts. */
+const reclaimOf = async ({ log }: RunParts, backend: Backend, live: readonly string[]): Promise<readonly string[]> => {
+  try {
+    return await backend.reclaim(live);
+  } catch (thrown) {
+    const code = thrown instanceof OrreryError ? thrown.code : null;
+    if (code !== 'backend_unreachable' && code !== 'backend_unavailable') throw thrown;
+    log.warn('recover.environments.unknown', { backend: backend.name, ...errorFields(thrown) });
+    return [];
+  }
+};
 
 /**
  * Gives back what a dead node left and no live task names: environments that were opened for attempts that have ended,
@@ -16,7 +31,7 @@ export const reclaimLeftovers = async (parts: RunParts, live: readonly Claim[]):
   for (const backend of parts.backends()) {
     // One that is being opened is opened anew: nothing of it was used yet.
     const openNamed = named.filter((row) => row.open === 1).map(({ id }) => id);
-    const ended = await backend.reclaim([...liveEnvironments, ...openNamed]);
+    const ended = await reclaimOf(parts, backend, [...liveEnvironments, ...openNamed]);
     if (ended.length > 0) parts.log.warn('recover.environments.ended', { backend: backend.name, count: ended.length });
   }
   await parts.workspace.recover([...liveTasks, ...namedIds]);

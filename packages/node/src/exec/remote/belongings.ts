@@ -6,6 +6,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import type { PathGrant } from '../backend.ts';
 import { checkFence } from '../grants.ts';
 import type { Fence } from '../grants.ts';
+import { systemGrants } from '../sandbox/system-grants.ts';
 import { systemDisk } from '../keeper-backend.ts';
 import { PROVIDED_FILE_BYTES } from '../limits.ts';
 import type { Ledger } from './ledger.ts';
@@ -45,6 +46,10 @@ const carryFile = async ({ line }: Stager, { local, inside }: PathPair, mode: nu
   await putFile(line, inside, { bytes, mode });
 };
 
+/** What every system has is the place's own: it is never brought, whoever asks for it. */
+const isOfSystem = (path: string): boolean =>
+  systemGrants.some((grant) => grant.access === 'rox' && (path === grant.path || path.startsWith(`${grant.path}/`)));
+
 /** The belongings of one environment. Nothing is brought that `fence` closes: the node's own directories. */
 export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): Belongings => {
   const { layout } = stager.line;
@@ -53,7 +58,7 @@ export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): 
     const known = createPathMap(ledger.record.pairs);
     return grants.filter(
       ({ path, scope, provenance }) =>
-        provenance === 'orrery' && scope === 'absolute' && !isOurs(path) && known.path(path) === null,
+        provenance === 'orrery' && scope === 'absolute' && !isOurs(path) && !isOfSystem(path) && known.path(path) === null,
     );
   };
   const planned = (grants: readonly PathGrant[]): PathPair[] => wanted(grants).map(({ path }) => placeOf(path, layout.carried));

@@ -20,13 +20,13 @@ export const stageBorrowed = async (
   spec: EnvironmentSpec,
   { work, seen }: { readonly work: string; readonly seen: string | null },
 ): Promise<void> => {
-  if (!existsSync(join(spec.workdir, ALTERNATES))) return;
   const inside = seen ?? borrowedFolder(line.layout.root);
   if (spec.borrows !== undefined && seen === null) {
     const { pack, index } = await packs.of(spec.borrows.objects, spec.borrows.commit);
     await putLocalFile(line, `${inside}/pack/pack-borrowed.pack`, pack);
     await putLocalFile(line, `${inside}/pack/pack-borrowed.idx`, index);
   }
+  if (!existsSync(join(spec.workdir, ALTERNATES))) return;
   const text = spec.borrows === undefined ? await readFile(join(spec.workdir, ALTERNATES)) : Buffer.from(`${inside}\n`);
   await putFile(line, `${work}/${ALTERNATES}`, { bytes: text, mode: 0o644 });
 };

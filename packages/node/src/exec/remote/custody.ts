@@ -120,13 +120,14 @@ export const createCustody = (parts: CustodyParts): Custody => {
       turns.run('', async () => {
         closed = true;
         if (done) return { lost: null };
-        const lost = await bringHome(parts);
+        const lost = ledger.record.lost ?? (await bringHome(parts));
+        if (lost !== null) await ledger.change({ step: 'removed', lost });
         parts.leave();
         await patiently(line, () => line.place.remove());
         atStep('place-removed');
         parts.drop();
         line.place.detach();
-        await ledger.directory.remove();
+        if (lost === null) await ledger.directory.remove();
         done = true;
         return { lost };
       }),

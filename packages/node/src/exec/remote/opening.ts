@@ -147,6 +147,7 @@ const newRecord = (opening: Opening, spec: EnvironmentSpec): PlaceRecord => ({
   started: false,
   dirty: false,
   syncedAtMs: null,
+  lost: null,
 });
 
 /** Directories that a place may see as they are. */
@@ -206,7 +207,7 @@ export const reopenPlace = async (opening: Opening, directory: PlaceDirectory, s
     throw new OrreryError('not_found', `The environment ${spec.id} was never opened by ${provider.name}, or it was closed.`, {
       fix: 'Open a new one.',
     });
-  const found = record.ref === null ? null : await findAgain(opening, spec.id, record.ref);
+  const found = record.ref === null || record.step === 'removed' ? null : await findAgain(opening, spec.id, record.ref);
   const place = found ?? gonePlace(record, () => provider.sweep(spec.id));
   const ready = found !== null && record.step === 'open';
   return viewOf(opening, place, { spec, ledger: createLedger(directory, record), ready });

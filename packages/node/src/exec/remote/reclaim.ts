@@ -61,7 +61,8 @@ const settlePlace = async (reclaiming: Reclaiming, place: Place, dead: Dead): Pr
   place.detach();
 };
 
-const settleDead = async (reclaiming: Reclaiming, id: string): Promise<void> => {
+/** Answers whether there was anything but what is remembered of a place that is gone. */
+const settleDead = async (reclaiming: Reclaiming, id: string): Promise<boolean> => {
   const { provider, parent } = reclaiming;
   const directory = placeDirectory(parent, id);
   const record = await directory.read();
@@ -71,6 +72,7 @@ const settleDead = async (reclaiming: Reclaiming, id: string): Promise<void> => 
   }
   await provider.sweep(id);
   await directory.remove();
+  return record?.step !== 'removed';
 };
 
 /**
@@ -85,5 +87,5 @@ export const reclaimPlaces = async (reclaiming: Reclaiming, live: readonly strin
   const results = await Promise.allSettled(dead.map((id) => settleDead(reclaiming, id)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  return dead;
+  return dead.filter((_, index) => results[index]?.status === 'fulfilled' && results[index].value);
 };

@@ -79,6 +79,17 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+/** Brings back what was done; a place that is gone is no reason to try for ever: what is missing is said. */
+const lostBySync = async (environment: Environment): Promise<string | null> => {
+  try {
+    await environment.sync();
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof OrreryError && thrown.code === 'keeper_lost') return thrown.message;
+    throw thrown;
+  }
+};
+
 /** An environment as one attempt sees it: under the attempt's own id, and closing it ends what the attempt began and nothing else. */
 export const attemptsOwn = (context: AttemptContext, id: string, environment: Environment): Environment => ({
   ...environment,
@@ -91,7 +102,6 @@ export const attemptsOwn = (context: AttemptContext, id: string, environment: En
       await handle.finish();
     }
     // Files on this machine are then those of the environment, wherever that is.
-    await environment.sync();
-    return { lost: null };
+    return { lost: await lostBySync(environment) };
   },
 });

@@ -5,6 +5,7 @@ import type { NamedPorts, NamedRow } from '../../environment/index.ts';
 import type { EnvironmentSpec, PathGrant } from '../../exec/backend.ts';
 import { makeOwned, own } from '../../files/own.ts';
 import type { OwnedDirectory } from '../../files/remove.ts';
+import { borrowsOf } from '../borrows.ts';
 import { limitsOf } from '../attempt-settings.ts';
 import type { AttemptSettings, HookName, ConductorParts, WorkPlace } from '../doors.ts';
 
@@ -88,5 +89,6 @@ export const namedSpec = (
     brokerSocket: parts.brokerSocket,
     project: row.project_id,
     image: settings.image,
+    ...borrowsOf(place, prepared.baseSha),
   };
 };

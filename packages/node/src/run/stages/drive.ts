@@ -19,6 +19,8 @@ const shownPromptChars = 100_000;
 export const drive = async (open: OpenAttempt, round: number, prompt: string): Promise<Ending | null> => {
   const row = await beginStage(open, name, round);
   const { end, outcome } = await conductTurn(open, round, prompt);
+  // What was done is here from now on, whatever becomes of the place it was done in.
+  await open.environment.sync();
   const ending = await endingFor(open, { end, outcome });
   const timedOut = end.limit === 'wall';
   endStage(open, row, {

@@ -42,6 +42,7 @@ export const runHook = async (
   checkGoing(open);
   const row = await beginStage(open, stage, round);
   const { end, outcome } = await conductScript(open, hook, where);
+  await open.environment.sync();
   const ended = stageEndOf(end, outcome);
   if (open.cancelled.aborted) {
     endStage(open, row, { ...ended, state: 'interrupted' });

@@ -23,6 +23,7 @@ import {
   type OpenAttempt,
   type Prepared,
 } from '../attempt-context.ts';
+import { borrowsOf } from '../borrows.ts';
 import { limitsOf } from '../attempt-settings.ts';
 import type { HookName } from '../doors.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
@@ -166,6 +167,7 @@ const environmentSpec = (
     brokerSocket: context.parts.brokerSocket,
     project: context.task.project_id,
     image: prepared.settings.image,
+    ...borrowsOf(prepared.place, prepared.baseSha),
   };
 };
 

@@ -5,6 +5,7 @@ import { dequeue, type Claim } from '../../queue/index.ts';
 import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
+import { endingWithLoss } from '../ending.ts';
 import { environmentId, findAgain } from './open.ts';
 
 const name: StageName = 'settle';
@@ -47,7 +48,9 @@ export const settle = async (
     // Begun second, it is in the same commit or a later one: no program that goes on ever finds its token ended.
     parts.tokens.end(environmentId(context)),
   ]);
-  await (reached.environment ?? (await environmentLeft(context, prepared)))?.close();
+  const lost = await closeEnvironment(context, reached);
+  const ended = endingWithLoss(ending, lost);
+  if (lost !== null) await context.journal.transaction((tx) => saveEnding(tx, context, { prepared, ending: ended }));
   parts.atKillPoint('environment-closed', name);
   const place = prepared?.place ?? null;
   const collected = prepared === null ? nothing : await collect(context, prepared);
@@ -55,7 +58,7 @@ export const settle = async (
   endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
   await recordVerdict(context, {
     claim,
-    ending: context.keepPlace === true ? uncollected(place) : ending,
+    ending: context.keepPlace === true ? endingWithLoss(uncollected(place), lost) : ended,
     result: await resultOf(context, reached, collected),
   });
   parts.atKillPoint('settled', name);
@@ -88,6 +91,19 @@ const commitMessage = ({ intent, task }: AttemptContext): string => {
   const [line = ''] = intent.prompt.trim().split('\n');
   const title = line.length <= MESSAGE_CHARS ? line : `${line.slice(0, MESSAGE_CHARS - 1)}…`;
   return `${title}\n\nOrrery-Task: ${task.id}\n`;
+};
+
+/** Closes what is open, and says what could not be brought back from it. */
+const closeEnvironment = async (context: AttemptContext, { environment, prepared }: Reached): Promise<string | null> => {
+  try {
+    const open = environment ?? (await environmentLeft(context, prepared));
+    return (await open?.close())?.lost ?? null;
+  } catch (thrown) {
+    // Tried again and again: what is in a place that stays out of reach is kept when it is found by a later start.
+    const outOfReach = thrown instanceof OrreryError && thrown.code === 'backend_unreachable';
+    if (context.keepPlace !== true || !outOfReach) throw thrown;
+    return `${thrown.message} What was done there since it was brought back last is still there.`;
+  }
 };
 
 /** The environment of an attempt that ended while it was being opened, or under an earlier start of the node; null when it is closed. */
