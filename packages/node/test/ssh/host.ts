@@ -60,7 +60,8 @@ const BOOT = `
 set -e
 mount --make-rprivate /
 mount -t proc proc /proc
-mount --bind "$1/boot_id" ${BOOT_ID}
+# Another boot than this machine's is said only after a restart: with anything mounted in it, users get no /proc of their own.
+[ ! -e "$1/boot_id" ] || mount --bind "$1/boot_id" ${BOOT_ID}
 mount --bind "$1/passwd" /etc/passwd
 mount --bind "$1/home/root" /root
 mount -t tmpfs -o mode=755 tmpfs /run
@@ -121,8 +122,6 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-const bootId = (): string => crypto.randomUUID();
-
 type Running = { readonly guard: ChildProcess; readonly port: number };
 
 /** The guard ends the namespace, and with it everything inside, when this process ends in any way: its stdin does. */
@@ -163,7 +162,6 @@ const startOnFreePort = async (directory: string, extra: string): Promise<Runnin
   for (let tries = 0; tries < 10; tries += 1) {
     const port = await freePort();
     writeFileSync(join(directory, 'sshd_config'), serverConfig(directory, port, extra));
-    writeFileSync(join(directory, 'boot_id'), `${bootId()}\n`);
     const running = await boot(directory, port);
     if (running !== null) return running;
   }
@@ -241,6 +239,7 @@ export const startSshHost = async ({ accounts = () => [], extra = '' }: SshHostO
     wire.cut();
   };
   const start = async (): Promise<void> => {
+    writeFileSync(join(directory, 'boot_id'), `${crypto.randomUUID()}\n`);
     running ??= await startOnFreePort(directory, extra);
   };
   const pids = (): number[] => (running === null ? [] : pidsOf(running.guard));

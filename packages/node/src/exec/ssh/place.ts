@@ -1,6 +1,5 @@
 // One environment on a host: a folder there, and what runs in it.
-import { OrreryError } from '@orrery/protocol/errors';
-import { toOrreryError } from '@orrery/protocol/errors';
+import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { unreachable } from '../remote/command.ts';
 import type { Place, PlaceState } from '../remote/place.ts';
 import { variablesOf } from './host.ts';
@@ -38,20 +37,28 @@ export const newRef = (host: Host, facts: HostFacts, root: string): PlaceRef => 
 });
 
 /**
+ * What keeps the node from a host says nothing about what is there, a refused login and a changed key no more than a cut
+ * line: so what runs is waited for, and the error says what a person can do meanwhile.
+ */
+const nobodyCanTell = (thrown: unknown): OrreryError => {
+  const error = toOrreryError(thrown);
+  if (error.code === 'backend_unreachable') return error;
+  const { message, rule, fix, details } = error;
+  return new OrreryError('backend_unreachable', message, {
+    ...(rule === null ? {} : { rule }),
+    ...(fix === null ? {} : { fix }),
+    ...(details === null ? {} : { details }),
+    cause: error,
+  });
+};
+
+/**
  * The facts of the host, once it is certain that it is the machine of `ref`. Another one behind the same name says nothing
  * about what became of the first: `backend_unreachable`, like every failure to connect.
  */
 export const sameMachine = async (host: Host, ref: Pick<PlaceRef, 'machine'>): Promise<HostFacts> => {
   const facts = await host.facts().catch((thrown: unknown) => {
-    const error = toOrreryError(thrown);
-    if (error.code === 'backend_unreachable') throw error;
-    const { message, rule, fix, details } = error;
-    throw new OrreryError('backend_unreachable', message, {
-      ...(rule === null ? {} : { rule }),
-      ...(fix === null ? {} : { fix }),
-      ...(details === null ? {} : { details }),
-      cause: error,
-    });
+    throw nobodyCanTell(thrown);
   });
   if (ref.machine === '' || facts.machine === '' || ref.machine === facts.machine) return facts;
   throw new OrreryError(
@@ -113,7 +120,12 @@ export const createPlace = ({ host, ref, facts, keeper }: PlaceParts): Place => 
   owner: null,
   variables: variablesOf(facts),
   mounted: [],
-  exec: (command) => host.exec(command),
+  exec: async (command) => {
+    await sameMachine(host, ref);
+    return host.exec(command).catch((thrown: unknown) => {
+      throw nobodyCanTell(thrown);
+    });
+  },
   state: () => stateOf(host, ref),
   explain: async () => {
     const { bootId } = await sameMachine(host, ref);
