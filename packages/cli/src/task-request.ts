@@ -58,6 +58,19 @@ const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
   return Object.keys(given).length === 0 ? undefined : given;
 };
 
+const memoryKinds = ['global', 'project', 'agent'] as const;
+
+const memoryOf = (input: CommandInput): TaskCreate['memory'] => {
+  const given = input.list('memory');
+  const unknown = given.find((kind) => !memoryKinds.some((known) => known === kind));
+  if (unknown !== undefined)
+    throw new OrreryError('invalid_input', 'There is no such memory.', {
+      rule: `Memories are ${memoryKinds.join(', ')}.`,
+      fix: 'orrery run --memory project "note what you learnt"',
+    });
+  return given.length === 0 ? undefined : memoryKinds.filter((kind) => given.includes(kind));
+};
+
 /** What to send for `run` and `task add`; finds or adds the project. */
 export const taskRequest = async (context: CommandContext, connection: Connection, prompt: string): Promise<TaskCreate> => {
   const { input } = context;
@@ -81,6 +94,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     maxRetries: input.number('max-retries') ?? undefined,
     budgetUsd: input.number('budget') ?? undefined,
     limits: limitsOf(input),
+    memory: memoryOf(input),
     egress: egress.length === 0 ? undefined : [...egress],
     origin: { kind: 'cli', by: context.world.env['USER'] ?? context.world.env['LOGNAME'] ?? 'unknown' },
   };

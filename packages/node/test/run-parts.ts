@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { taskCreate, type TaskIntent, type UsageTotals } from '@orrery/protocol';
 import type { Harness } from '../src/harness/harness.ts';
 import { systemClock } from '../src/kernel/clock.ts';
+import { createMutex } from '../src/kernel/mutex.ts';
 import { createIds, type Ids } from '../src/kernel/ids.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import type { AttemptSettings, HookName, RunParts } from '../src/run/doors.ts';
@@ -103,6 +104,7 @@ const settings: AttemptSettings = {
   diskBytes: null,
   image: null,
   setup: [],
+  memory: [],
 };
 
 const project = { id: 'prj_1', name: 'demo', path: '/demo' };
@@ -217,12 +219,19 @@ export const runParts = async ({
     allocatePorts: () => whileAlive(life, async () => ({})),
     removeEnvironment: () => whileAlive(life, async () => undefined),
     removeOwned: () => whileAlive(life, async () => undefined),
-    environmentsDirectory: join(directory, 'environments'),
-    brokerSocket: join(directory, 'broker.sock'),
+    ...placesIn(directory),
     generation,
   };
   return { parts, tasks, slices, intent: (prompt) => taskCreate.parse({ prompt, project: 'demo' }) };
 };
+
+/** Where a node keeps what it makes. */
+const placesIn = (directory: string) => ({
+  environmentsDirectory: join(directory, 'environments'),
+  memoryDirectory: join(directory, 'memory'),
+  memoryTurns: createMutex(),
+  brokerSocket: join(directory, 'broker.sock'),
+});
 
 const tasksOn = (store: Store, ids: Ids, harness: Harness): Tasks => {
   return createTasks({

@@ -16,6 +16,7 @@ export { modelUsage, usageTotals, type ModelUsage, type UsageTotals } from './us
 export {
   attempt,
   failureCause,
+  memoryKind,
   stage,
   stageName,
   task,
@@ -31,6 +32,7 @@ export {
   validationOutcome,
   verdict,
   type Attempt,
+  type MemoryKind,
   type Stage,
   type StageName,
   type Task,

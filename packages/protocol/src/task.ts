@@ -41,6 +41,10 @@ export const taskLimits = z.strictObject({
 });
 export type TaskLimits = z.output<typeof taskLimits>;
 
+/** Folders of notes that outlive tasks: everybody's, a project's, an agent program's. */
+export const memoryKind = z.enum(['global', 'project', 'agent']);
+export type MemoryKind = z.output<typeof memoryKind>;
+
 /** Where a task came from. */
 export const taskOrigin = z.strictObject({ kind: z.enum(['cli', 'api', 'demo', 'retry']), by: z.string().max(200) });
 
@@ -82,6 +86,8 @@ export const taskCreate = z.strictObject({
   maxRetries: z.int().min(0).max(20).optional(),
   budgetUsd: usd.optional(),
   limits: taskLimits.optional(),
+  /** Memories it gets; only those that the operator gives. */
+  memory: z.array(memoryKind).max(3).optional(),
   /** Hosts beside the project's own list; only narrower than the operator allows. */
   egress: z.array(z.string().min(1).max(300)).max(200).optional(),
   requestId: requestId.optional(),

@@ -20,6 +20,7 @@ import { createKeeperClient } from '../keeper/client.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createIds } from '../kernel/ids.ts';
 import { FREE_DISK_BYTES } from '../kernel/limits.ts';
+import { createMutex } from '../kernel/mutex.ts';
 import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { createProjects, createResults, type Projects, type Results } from '../project/index.ts';
@@ -251,6 +252,8 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     removeEnvironment: environmentRemover(store, remover),
     removeOwned: async (directory) => void (await remover.remove(directory)),
     environmentsDirectory: parts.environmentsDirectory,
+    memoryDirectory: join(paths.data, 'memory'),
+    memoryTurns: createMutex(),
     brokerSocket: broker.socketPath,
     asRoot: process.getuid?.() === 0,
     atKillPoint: killAt(parts.options.env['ORRERY_TEST_KILL_AT']),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { memoryKind } from '@orrery/protocol';
 import { ASIDE_DAYS } from '../kernel/limits.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 
@@ -109,6 +110,11 @@ export const nodeSchema = z.strictObject({
       resumeAfterRestart: z.boolean().default(true).describe('Whether the queue goes on by itself after a start'),
     })
     .prefault({}),
+  memory: z
+    .array(memoryKind)
+    .max(3)
+    .default([])
+    .describe('Memories that tasks get (global, project, agent): folders of notes that outlive them'),
   limits: limits.prefault({}),
   providers: z
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider)

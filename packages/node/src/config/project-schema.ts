@@ -1,4 +1,4 @@
-import { taskLimits } from '@orrery/protocol';
+import { memoryKind, taskLimits } from '@orrery/protocol';
 import { z } from 'zod';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { parseYamlFile } from './yaml-file.ts';
@@ -24,6 +24,11 @@ export const projectSchema = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 'the name of an image, with its registry, tag or digest')
     .optional()
     .describe('Image of backends that have images; one that the operator allows (execution.allowedImages)'),
+  memory: z
+    .array(memoryKind)
+    .max(3)
+    .optional()
+    .describe('Memories that tasks get: global, project, agent; only those that the operator gives'),
   setup: z
     .array(
       z

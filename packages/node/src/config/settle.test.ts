@@ -45,6 +45,7 @@ describe('what a task runs with', () => {
       diskBytes: null,
       image: null,
       setup: [],
+      memory: [],
     });
   });
 
@@ -56,6 +57,15 @@ describe('what a task runs with', () => {
     for (const refused of [allowing(), allowing('ghcr.io/us/agent'), allowing('ghcr.io/them/*')])
       expect(refusal(refused)).toMatchObject({ code: 'widening_refused', details: { key: 'image' } });
     expect(refusal(allowing('a', 'b'))).toMatchObject({ message: expect.stringContaining('ghcr.io/us/agent:2') as unknown });
+  });
+
+  it('has the memories of the request, else of the project, else all that the operator gives, and none beyond', () => {
+    const node = { memory: ['project', 'global'] };
+    expect(settle({ node }).memory).toEqual(['project', 'global']);
+    expect(settle({ node, project: 'memory: [project]\n' }).memory).toEqual(['project']);
+    expect(settle({ node, project: 'memory: [project]\n', request: { memory: [] } }).memory).toEqual([]);
+    for (const beyond of [{ project: 'memory: [agent]\n' }, { request: { memory: ['agent' as const] } }])
+      expect(refusal({ node, ...beyond })).toMatchObject({ code: 'widening_refused', details: { key: 'memory' } });
   });
 
   it('is the request over the project over the node', () => {

@@ -1,4 +1,4 @@
-import type { TaskIntent, TaskLimits } from '@orrery/protocol';
+import type { MemoryKind, TaskIntent, TaskLimits } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { covers } from './egress-cover.ts';
 import type { NodeConfig } from './node-schema.ts';
@@ -25,9 +25,13 @@ export type TaskSettings = {
   readonly diskBytes: number | null;
   readonly image: string | null;
   readonly setup: readonly string[];
+  readonly memory: readonly MemoryKind[];
 };
 
-type Request = Pick<TaskIntent, 'harness' | 'model' | 'effort' | 'backend' | 'base' | 'maxRetries' | 'egress' | 'limits'>;
+type Request = Pick<
+  TaskIntent,
+  'harness' | 'model' | 'effort' | 'backend' | 'base' | 'maxRetries' | 'egress' | 'limits' | 'memory'
+>;
 type Asked = { readonly request: Request; readonly project: ProjectConfig; readonly node: NodeConfig };
 
 /**
@@ -50,6 +54,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     egress: settleEgress({ request, project, node }),
     image: settleImage({ request, project, node }),
     setup: project.setup,
+    memory: settleMemory({ request, project, node }),
     ports: project.ports,
     ...settleLimits({ request, project, node }),
   };
@@ -71,6 +76,24 @@ const settleBackend = ({ request, project, node }: Asked): string => {
     fix: `Leave --backend away, or choose one of them.`,
     details: { backend: chosen, allowed: allowedBackends },
   });
+};
+
+/** The request's memories, else the project's, else all that the operator gives; never more than those. */
+const settleMemory = ({ request, project, node }: Asked): readonly MemoryKind[] => {
+  const check = (kinds: readonly MemoryKind[] | undefined, who: string): void => {
+    const beyond = kinds?.find((kind) => !node.memory.includes(kind));
+    if (beyond === undefined) return;
+    throw widening('memory', `${who} asks for the memory "${beyond}".`, {
+      rule:
+        node.memory.length === 0
+          ? 'The operator gives no memory (memory).'
+          : `The operator gives ${node.memory.join(', ')} (memory).`,
+      fix: `Add "${beyond}" to memory in the configuration of the node: orrery config path`,
+    });
+  };
+  check(project.memory, 'The project file');
+  check(request.memory, 'The request');
+  return request.memory ?? project.memory ?? node.memory;
 };
 
 /** The project's image, else none: the backend's own. The operator names the images that projects may choose. */

@@ -119,6 +119,8 @@ export type EnvironmentSpec = {
   readonly borrows?: { readonly objects: string; readonly commit: string };
   /** Whether the home outlives the environment, and has to be brought back like the working directory. */
   readonly keepsHome?: boolean;
+  /** A granted folder that is brought back like the working directory, beside it. */
+  readonly memory?: string;
 };
 
 /** One running program. Nothing in it says "process on this machine". */

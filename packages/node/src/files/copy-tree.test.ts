@@ -79,6 +79,16 @@ describe('a copy of a tree', () => {
     expect(statSync(join(to, 'a')).mode & 0o7000).toBe(0);
   });
 
+  it('is refused where a link stands in the place of either', async () => {
+    fill();
+    symlinkSync(to, join(root, 'link-to'));
+    symlinkSync(from, join(root, 'link-from'));
+    writeFileSync(join(to, 'precious'), 'precious');
+    await expect(copyTree(from, join(root, 'link-to'))).rejects.toMatchObject({ code: 'path_refused' });
+    await expect(copyTree(join(root, 'link-from'), to)).rejects.toMatchObject({ code: 'path_refused' });
+    expect(readFileSync(join(to, 'precious'), 'utf8')).toBe('precious');
+  });
+
   it('leaves special files out and says so, and can be repeated', async () => {
     fill();
     execFileSync('mkfifo', [join(from, 'fifo')]);

@@ -2,6 +2,7 @@ import { chmodSync, constants, lutimesSync, mkdirSync, readlinkSync, rmdirSync, 
 import { copyFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { REMOVE_BATCH } from '../kernel/limits.ts';
+import { own } from './own.ts';
 import { absoluteBytes, lookAt, showBytes, walkTree, type TreeEntry } from './tree-walk.ts';
 
 /** What could not be copied, in words. */
@@ -9,10 +10,12 @@ export type CopyNotes = { readonly notes: readonly string[] };
 
 /**
  * Makes the folder `to` hold exactly what `from` holds: contents, modes, times and links (which are never followed).
- * Nobody else may write in either meanwhile. Special files and other file systems are left out and noted. Nothing of it
+ * Nobody else may write in either meanwhile; `path_refused` when either is no folder itself. Special files and other file systems are left out and noted. Nothing of it
  * is shared with the source afterwards. Repeatable: one that was cut off is finished by another.
  */
 export const copyTree = async (from: string, to: string): Promise<CopyNotes> => {
+  // A link in the place of either would lead elsewhere.
+  for (const root of [from, to]) own(root);
   const source = await walkTree(from);
   const wanted = new Map(source.map(({ path, type }) => [path, type]));
   await clearOthers(to, wanted);

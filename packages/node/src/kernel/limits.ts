@@ -135,6 +135,14 @@ export const STALE_LOCK_MS = 60 * 60_000;
 /** Entries deleted before other work gets a turn. */
 export const REMOVE_BATCH = 200;
 
+// --- memory ---
+/** Files of one memory: notes that people and agents read. */
+export const MEMORY_ENTRIES = 10_000;
+/** One file of a memory that is merged. */
+export const MEMORY_FILE_BYTES = 4 * 1024 * 1024;
+/** All files of one memory: each environment copies it. */
+export const MEMORY_BYTES = 64 * 1024 * 1024;
+
 // --- environments of their own ---
 /** Environments a node keeps: each is a checkout and a home on the disk. */
 export const NAMED_ENVIRONMENTS = 1_000;

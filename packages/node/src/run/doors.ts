@@ -1,6 +1,6 @@
 // What a run needs of the slices and rings below, as narrow as it uses them. boot.ts gives the real ones.
 
-import type { TaskIntent, UsageTotals } from '@orrery/protocol';
+import type { MemoryKind, TaskIntent, UsageTotals } from '@orrery/protocol';
 import type { NamedPorts } from '../environment/index.ts';
 import type { Backend, Environment } from '../exec/backend.ts';
 import type { OwnedDirectory } from '../files/remove.ts';
@@ -9,6 +9,7 @@ import type { KeeperGuarantee } from '../keeper/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Mutex } from '../kernel/mutex.ts';
 import type { Store, Tx } from '../store/store.ts';
 import type { AtKillPoint } from './kill-points.ts';
 
@@ -104,6 +105,8 @@ export type AttemptSettings = {
   /** Holds `{{validation_output}}`. */
   readonly retryPrompt: string;
   readonly egress: readonly string[];
+  /** Memories that are carried in. */
+  readonly memory: readonly MemoryKind[];
   /** Names of ports that the environment gets. */
   readonly ports: readonly string[];
   readonly required: readonly KeeperGuarantee[];
@@ -175,6 +178,10 @@ export type RunParts = {
   /** Removes a directory that the node made and recorded. */
   removeOwned(directory: OwnedDirectory): Promise<void>;
   readonly environmentsDirectory: string;
+  /** Where the masters of memories lie. */
+  readonly memoryDirectory: string;
+  /** Merges into one master follow each other. */
+  readonly memoryTurns: Mutex;
   readonly brokerSocket: string;
   readonly asRoot: boolean;
   readonly atKillPoint: AtKillPoint;

@@ -32,6 +32,12 @@ export const taskOptions: readonly OptionSpec[] = [
   { name: 'limit-processes', kind: 'number', value: 'N', summary: 'most processes' },
   { name: 'limit-output', kind: 'bytes', value: 'SIZE', summary: 'most output of one program' },
   { name: 'limit-disk', kind: 'bytes', value: 'SIZE', summary: 'most disk of checkout and home; measured at intervals' },
+  {
+    name: 'memory',
+    kind: 'list',
+    value: 'KIND,…',
+    summary: 'memories it gets: global, project, agent (default: what the project says)',
+  },
   { name: 'read-only', kind: 'flag', summary: 'the agent may change nothing' },
   { name: 'priority', kind: 'number', value: 'N', summary: 'place in the queue, 0 to 100; higher is sooner' },
   { name: 'egress', kind: 'list', value: 'HOST,…', summary: "hosts that it may reach beside the project's own" },

@@ -35,11 +35,14 @@ export type Opening = RemoteSettings & {
   readonly packs: ObjectPacks;
 };
 
+const memoryFolder = ({ root }: PlaceLayout): string => `${root}/memory`;
+
 /** Directories of this machine that an environment has, and where they go in a place that sees none of them. */
 const ownPairs = (spec: EnvironmentSpec, layout: PlaceLayout): PathPair[] => [
   { local: spec.workdir, inside: layout.work },
   { local: spec.home, inside: layout.home },
   { local: spec.scratchpad, inside: layout.tmp },
+  ...(spec.memory === undefined ? [] : [{ local: spec.memory, inside: memoryFolder(layout) }]),
   ...(spec.borrows === undefined ? [] : [{ local: spec.borrows.objects, inside: borrowedFolder(layout.root) }]),
 ];
 
@@ -60,7 +63,9 @@ const pairsOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): Path
 const treesOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): StagedTree[] => {
   const work = { ...workTree(layout), local: spec.workdir };
   const home = { name: 'home', local: spec.home, inside: layout.home, skip: [] };
-  return (spec.keepsHome === true ? [work, home] : [work]).filter(({ local }) => seenBy(place, local) === null);
+  const memory =
+    spec.memory === undefined ? [] : [{ name: 'memory', local: spec.memory, inside: memoryFolder(layout), skip: [] }];
+  return [work, ...(spec.keepsHome === true ? [home] : []), ...memory].filter(({ local }) => seenBy(place, local) === null);
 };
 
 const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Opened): Promise<void> => {

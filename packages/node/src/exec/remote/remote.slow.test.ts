@@ -82,6 +82,22 @@ describe('an environment in a place', () => {
     expect([existsSync(places.rootOf(spec.id)), readdirSync(join(root, 'state/fake'))]).toEqual([false, []]);
   });
 
+  it('brings its memory back with deletions, and the home of one that is kept, under the names that its programs have', async () => {
+    const { root, spec, backend } = newStage();
+    const memory = join(root, 'memory');
+    mkdirSync(join(memory, 'project'), { recursive: true });
+    writeFileSync(join(memory, 'project/known'), 'known');
+    const grant = { path: memory, access: 'rw', scope: 'absolute', provenance: 'orrery', required: true } as const;
+    const kept = { ...spec, memory, keepsHome: true, grants: [...spec.grants, grant] };
+    const environment = await backend.open(kept);
+    const env = { ORRERY_MEMORY: memory };
+    const script = 'cd "$ORRERY_MEMORY/project"; cat known; rm known; printf new > learnt; printf state > "$HOME/state"';
+    expect((await run(environment, script, { env })).stdout).toBe('known');
+    expect(await environment.close()).toEqual({ lost: null });
+    expect(readdirSync(join(memory, 'project'))).toEqual(['learnt']);
+    expect(readFileSync(join(spec.home, 'state'), 'utf8')).toBe('state');
+  });
+
   it('goes on after every cut of its connections: each byte is read once, each input is written once', async () => {
     const { spec, places, backend } = newStage();
     const environment = await backend.open(spec);

@@ -7,6 +7,7 @@ import { makeOwned, own } from '../../files/own.ts';
 import type { OwnedDirectory } from '../../files/remove.ts';
 import { borrowsOf } from '../borrows.ts';
 import { limitsOf } from '../attempt-settings.ts';
+import { memoryGrants, memoryPaths } from '../memory.ts';
 import type { AttemptSettings, HookName, ConductorParts, WorkPlace } from '../doors.ts';
 
 /** What making an environment found out; stored with it. */
@@ -67,7 +68,7 @@ export const namedSpec = (
   { prepared, ports }: { readonly prepared: NamedPrepared; readonly ports: NamedPorts },
 ): EnvironmentSpec => {
   const { place, settings } = prepared;
-  const { home, scratchpad } = placePaths(parts, row.id);
+  const { home, scratchpad, directory } = placePaths(parts, row.id);
   const grant = (path: string, access: PathGrant['access']): PathGrant => ({
     path,
     access,
@@ -81,7 +82,13 @@ export const namedSpec = (
     workdir: place.path,
     home,
     scratchpad,
-    grants: [grant(place.path, 'rwx'), ...place.reads.map((path) => grant(path, 'ro'))],
+    keepsHome: true,
+    ...(settings.memory.length === 0 ? {} : { memory: memoryPaths(directory).copy }),
+    grants: [
+      grant(place.path, 'rwx'),
+      ...memoryGrants(directory, { kinds: settings.memory, readOnly: false }),
+      ...place.reads.map((path) => grant(path, 'ro')),
+    ],
     readOnly: place.readOnly,
     ports: { connect: [], bind: Object.values(ports), egress: settings.egress, named: ports },
     limits: limitsOf(settings, settings.wallMs),

@@ -11,6 +11,7 @@ import { toInstant } from '../../kernel/clock.ts';
 import { limitsOf } from '../attempt-settings.ts';
 import type { ConductorParts } from '../doors.ts';
 import { reachedLimit } from '../limit-text.ts';
+import { memoryVariables } from '../memory.ts';
 import { placePaths, type NamedPrepared } from './place.ts';
 
 /** One script of a set-up. */
@@ -88,7 +89,12 @@ const whyFailed = (end: RunEnd): string | null => {
   return end.exitCode === 0 ? null : `exit ${end.exitCode}`;
 };
 
-const scriptSpec = ({ row, prepared, environment, egressToken }: Setup, script: SetupScript, runId: string): ScriptSpec => {
+const scriptSpec = (
+  { parts, row, prepared, environment, egressToken }: Setup,
+  script: SetupScript,
+  runId: string,
+): ScriptSpec => {
+  const { directory } = placePaths(parts, row.id);
   return {
     path: script.path,
     cwd: environment.workdir,
@@ -99,6 +105,7 @@ const scriptSpec = ({ row, prepared, environment, egressToken }: Setup, script: 
       ORRERY_BRANCH: row.branch,
       ORRERY_WORKDIR: environment.workdir,
       ORRERY_SCRATCHPAD: environment.scratchpad,
+      ...memoryVariables(directory, prepared.settings.memory),
       ...proxyEnvironment(environment.brokerEndpoint, egressToken),
     },
     secretNames: proxySecretNames,

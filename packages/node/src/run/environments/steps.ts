@@ -17,6 +17,7 @@ import { own } from '../../files/own.ts';
 import { lookAt } from '../../files/tree-walk.ts';
 import type { ConductorParts } from '../doors.ts';
 import { endLeftSetup, runSetup, scriptsOf } from './setup.ts';
+import { carryMemory, mergeMemory } from '../memory.ts';
 import { placePaths, preparedOf, type NamedPrepared } from './place.ts';
 import { setupKey } from './setup-key.ts';
 import { record, type Change, type Step } from './step.ts';
@@ -39,6 +40,11 @@ export const start = async (step: Step, row: NamedRow): Promise<void> => {
     egress: prepared.settings.egress,
   });
   await writeFile(placePaths(parts, row.id).egressToken, tokens.egress, { mode: 0o600 });
+  await carryMemory(parts, placePaths(parts, row.id).directory, {
+    kinds: prepared.settings.memory,
+    projectId: row.project_id,
+    harness: prepared.settings.harness,
+  });
   const environment = await backend.open(spec);
   places.set(row.id, environment);
   parts.atKillPoint('environment-place-opened', 'start');
@@ -188,6 +194,13 @@ export const openPlace = async ({ parts, places }: Pick<Step, 'parts' | 'places'
   return environment;
 };
 
+/** What was noted while it was open, once. */
+const keepMemory = async (parts: ConductorParts, row: NamedRow): Promise<void> => {
+  const { directory } = placePaths(parts, row.id);
+  const notes = await mergeMemory(parts, directory, row.id);
+  if (notes.length > 0) parts.log.warn('environment.memory', { environment: row.id, notes: notes.length });
+};
+
 /** Ends everything in it, and says what could not be brought back; one that its backend no longer has is closed already. */
 const closePlace = async (step: Step, row: NamedRow): Promise<string | null> => {
   let lost: string | null = null;
@@ -200,5 +213,6 @@ const closePlace = async (step: Step, row: NamedRow): Promise<string | null> => 
     step.places.delete(row.id);
   }
   await step.parts.tokens.end(row.id);
+  await keepMemory(step.parts, row);
   return lost;
 };

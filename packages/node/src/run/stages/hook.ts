@@ -8,7 +8,8 @@ import { conductProgram, type ProgramEnd } from '../program.ts';
 import { scriptConsumer, type ScriptOutcome } from '../script-consumer.ts';
 import { limitsOf } from '../attempt-settings.ts';
 import { limitIn, reachedLimit } from '../limit-text.ts';
-import { hookPath } from './open.ts';
+import { memoryVariables } from '../memory.ts';
+import { hookPath, memoryHome } from './open.ts';
 
 /** Environment variables of every hook and of the agent; documented in docs/guides/hooks.md. */
 export const taskEnvironment = (open: OpenAttempt, round: number): Record<string, string> => ({
@@ -20,6 +21,7 @@ export const taskEnvironment = (open: OpenAttempt, round: number): Record<string
   ORRERY_BRANCH: open.prepared.branch,
   ORRERY_WORKDIR: open.environment.workdir,
   ORRERY_SCRATCHPAD: open.environment.scratchpad,
+  ...memoryVariables(memoryHome(open), open.prepared.settings.memory),
   // Also where nothing is allowed: a program is told why it is refused, and what the operator allows later is reached.
   ...proxyEnvironment(open.environment.brokerEndpoint, open.egressToken),
 });

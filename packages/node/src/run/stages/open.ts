@@ -26,6 +26,7 @@ import {
 import { borrowsOf } from '../borrows.ts';
 import { limitsOf } from '../attempt-settings.ts';
 import type { HookName } from '../doors.ts';
+import { carryMemory, memoryGrants, memoryPaths, type MemoryOf } from '../memory.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 import { attemptsOwn } from '../environments/for-tasks.ts';
 
@@ -67,6 +68,10 @@ export const environmentId = (context: AttemptContext): string => context.attemp
 export const environmentDirectory = (context: AttemptContext): string =>
   join(context.parts.environmentsDirectory, environmentId(context));
 
+/** The directory whose memory the programs of an attempt see: that of the environment they run in. */
+export const memoryHome = ({ prepared, parts, ...context }: OpenAttempt): string =>
+  prepared.named === undefined ? environmentDirectory({ ...context, parts }) : join(parts.environmentsDirectory, prepared.named);
+
 /** The directory of an attempt's environment; one that an earlier start of the node made but did not record is taken over. */
 const ownDirectory = async (path: string): Promise<OwnedDirectory> => (existsSync(path) ? own(path) : makeOwned(path));
 
@@ -102,6 +107,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   parts.atKillPoint('environment-recorded', name);
   await makeDirectories(context, spec);
   await writeHooks(context, prepared);
+  if (prepared.named === undefined) await carryMemory(parts, environmentDirectory(context), memoryOf(context, prepared));
   await writeFile(privateFile(context, 'egress-token'), tokens.egress, ownerOnly);
   const environment =
     prepared.named === undefined
@@ -113,6 +119,13 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   await writeFile(privateFile(context, 'run-token-path'), runTokenFile, ownerOnly);
   return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
 };
+
+/** Whose memory an attempt works with. */
+const memoryOf = ({ task }: AttemptContext, { settings }: Prepared): MemoryOf => ({
+  kinds: settings.memory,
+  projectId: task.project_id,
+  harness: settings.harness,
+});
 
 const openNamed = async (context: AttemptContext, id: string): Promise<Environment> =>
   attemptsOwn(context, environmentId(context), await context.parts.named.open(id));
@@ -146,6 +159,7 @@ const environmentSpec = (
   { id, named }: { readonly id: string; readonly named: NamedPorts },
 ): EnvironmentSpec => {
   const directory = environmentDirectory(context);
+  const { memory } = prepared.settings;
   const workdirAccess = context.intent.readOnly ? 'rox' : 'rwx';
   return {
     id,
@@ -153,7 +167,9 @@ const environmentSpec = (
     workdir: prepared.place.path,
     home: join(directory, 'home'),
     scratchpad: join(directory, 'tmp'),
+    ...(memory.length === 0 || context.intent.readOnly ? {} : { memory: memoryPaths(directory).copy }),
     grants: [
+      ...memoryGrants(directory, { kinds: memory, readOnly: context.intent.readOnly }),
       { path: prepared.place.path, access: workdirAccess, scope: 'absolute', provenance: 'orrery', required: true },
       ...prepared.place.reads.map(
         (path) => ({ path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }) as const,

@@ -6,7 +6,8 @@ import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } fro
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
 import { endingWithLoss } from '../ending.ts';
-import { environmentId, findAgain } from './open.ts';
+import { mergeMemory } from '../memory.ts';
+import { environmentDirectory, environmentId, findAgain } from './open.ts';
 
 const name: StageName = 'settle';
 
@@ -54,8 +55,11 @@ export const settle = async (
   parts.atKillPoint('environment-closed', name);
   const place = prepared?.place ?? null;
   const collected = prepared === null ? nothing : await collect(context, prepared);
+  const remembered =
+    prepared === null || context.intent.readOnly ? [] : await mergeMemory(parts, environmentDirectory(context), context.task.id);
+  const notes = [...collected.notes, ...remembered];
   parts.atKillPoint('collected', name);
-  endStage(context, row, { ...passed, note: collected.notes.length === 0 ? null : collected.notes.join('; ') });
+  endStage(context, row, { ...passed, note: notes.length === 0 ? null : notes.join('; ') });
   await recordVerdict(context, {
     claim,
     ending: context.keepPlace === true ? endingWithLoss(uncollected(place), lost) : ended,
