@@ -1,29 +1,40 @@
 #!/bin/sh
 # Builds the keeper, native/build/orrery-keeper, and the program of the self-test, native/build/escape.
 #   build.sh                                               both
-#   build.sh release|sanitize|faults|escape [OUTPUT]       a flavour of the keeper, or the self-test's program
+#   build.sh release|sanitize|faults|portable|escape [OUTPUT]       a flavour of the keeper, or the self-test's program
 # CC chooses the compiler, CFLAGS and LIBS add to its flags.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 cc=${CC:-cc}
 warnings="-std=c11 -Wall -Wextra -Werror"
-common="$warnings -D_GNU_SOURCE -Wshadow -Wconversion -Wno-sign-conversion"
+# What the kernel gives beyond POSIX: all of it on Linux, nothing elsewhere.
+parts=portable system=-D_DARWIN_C_SOURCE
+[ "$(uname)" != Linux ] || parts=linux system=-D_GNU_SOURCE
+common="$warnings -I$here/keeper -Wshadow -Wconversion -Wno-sign-conversion"
 
 # build FLAVOUR [OUTPUT]
 build() {
 	output=$here/build/orrery-keeper
-	sources=$here/keeper/*.c
+	sources="$here/keeper/*.c $here/keeper/$parts/*.c"
 	case $1 in
-		release) flags="$common -O2 -static -s -fstack-protector-strong" ;;
+		release)
+			flags="$common $system -O2 -s -fstack-protector-strong"
+			[ "$parts" != linux ] || flags="$flags -static"
+			;;
+		portable) # the parts of other systems, on Linux too: nothing but POSIX is declared
+			parts=portable
+			sources="$here/keeper/*.c $here/keeper/portable/*.c"
+			flags="$common -D_XOPEN_SOURCE=700 -DORRERY_PORTABLE -DKEEPER_FAULTS -O1 -g"
+			;;
 		faults)
-			flags="$common -O2 -g -DKEEPER_FAULTS"
+			flags="$common $system -O2 -g -DKEEPER_FAULTS"
 			if [ "$(uname)" = Linux ]; then
 				# The names that test/fail-calls.c stands in for.
 				for call in $(sed -n -e 's/^.* __wrap_\([a-z0-9_]*\)(.*;$/\1/p' -e 's/^WRAP([a-z_]*, \([a-z0-9_]*\),.*/\1/p' -e 's/^WRAP_[A-Z]*(\([a-z0-9_]*\),.*/\1/p' "$here/test/fail-calls.c" | sort -u); do flags="$flags -Wl,--wrap=$call"; done
 				sources="$sources $here/test/fail-calls.c"
 			fi
 			;;
-		sanitize) flags="$common -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
+		sanitize) flags="$common $system -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
 		escape)
 			output=$here/build/escape
 			sources=$here/test/escape.c

@@ -48,7 +48,7 @@ if [ "${1:-}" != quick ]; then
 	say fuzz
 	fuzzed=$here/test/fuzz.c
 	for part in spec frame relay_frame tar_read tar_write below stream words text; do fuzzed="$fuzzed $here/keeper/$part.c"; done
-	strict="-std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror"
+	strict="-std=c11 -D_GNU_SOURCE -I$here/keeper -g -O1 -Wall -Wextra -Werror"
 	# shellcheck disable=SC2086
 	${CC:-cc} $strict -fsanitize=address,undefined -fno-sanitize-recover=undefined -o "$build/fuzz" $fuzzed
 	check "$build/fuzz" 300000 "$(date +%s)"
@@ -57,6 +57,9 @@ if [ "${1:-}" != quick ]; then
 		clang $strict -fsanitize=fuzzer,address,undefined -DWITH_LIBFUZZER -o "$build/fuzz-clang" $fuzzed
 		check "$build/fuzz-clang" -max_total_time=10 -verbosity=0
 	fi
+	"$here/build.sh" portable "$build/keeper-portable"
+	say 'POSIX alone: streams, input, ends'
+	KEEPER="$build/keeper-portable" KEEPER_FAULTY="$build/keeper-portable" KEEPER_PORTABLE=1 cases ./streams-cases.mjs ./input-cases.mjs ./end-cases.mjs ./portable-runs.mjs
 	if [ "$(id -u)" = 0 ]; then
 		say 'plain build, user 65534'
 		KEEPER_UID=65534 cases

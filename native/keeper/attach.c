@@ -19,7 +19,7 @@ static const uint32_t FIRST_TAG = 0xffffffff;
 
 static int connect_keeper(const char *dir) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "sock"};
-	int fd = chdir(dir) == 0 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+	int fd = chdir(dir) == 0 ? socket(AF_UNIX, SOCK_STREAM, 0) : -1;
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
 	fprintf(stderr, "orrery-keeper: no keeper answers in %s: %s\n", dir, strerror(errno));
 	return -1;

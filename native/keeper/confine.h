@@ -11,7 +11,9 @@
 int confine_clone_flags(const struct spec *spec, bool with_user);
 // Maps the own user and group into a new user namespace; false with errno.
 bool confine_map_user(unsigned uid, unsigned gid);
-// Mounts and loopback inside new namespaces; notes in `facts` what came out.
+// Builds all walls around the calling process. False: `step` and errno tell.
+bool walls_build(const struct spec *spec, const struct facts *facts, char *step, size_t size);
+// Mounts and loopback inside new namespaces, or what a wrapper built; notes in `facts` what came out.
 void confine_inside(const struct spec *spec, struct facts *facts);
 
 // The kernel's Landlock ABI; 0 when there is none.

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "keeper.h"
@@ -31,44 +30,19 @@ struct front_link {
 };
 
 int front_listen(uint16_t port, bool shared) {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
+	int fd = system_socket(AF_INET), yes = 1;
 	if (fd < 0) return -1;
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	// Programs of one environment that share a network share its port: each of their keepers answers for the same node.
+#ifdef SO_REUSEPORT
 	if (shared) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
+#endif
+	(void)shared;
 	if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 128) == 0) return fd;
 	int failure = errno;
 	close(fd);
 	errno = failure;
-	return -1;
-}
-
-// The path may be longer than a socket address: then it goes by way of its folder's descriptor.
-static bool target_address(const char *path, struct sockaddr_un *address, int *folder) {
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	*folder = -1;
-	if (strlen(path) < sizeof address->sun_path) {
-		strcpy(address->sun_path, path);
-		return true;
-	}
-	char parent[4096];
-	const char *slash = strrchr(path, '/');
-	if ((size_t)(slash - path) >= sizeof parent) return false;
-	memcpy(parent, path, (size_t)(slash - path));
-	parent[slash - path] = 0;
-	*folder = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return *folder >= 0 && snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%s", *folder, slash + 1) < (int)sizeof address->sun_path;
-}
-
-static int connect_node(const struct keeper *k) {
-	struct sockaddr_un address;
-	int folder, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool connected = fd >= 0 && target_address(k->spec.front.target, &address, &folder);
-	if (connected) connected = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
-	if (fd >= 0 && folder >= 0) close(folder);
-	if (connected) return fd;
-	if (fd >= 0) close(fd);
 	return -1;
 }
 
@@ -91,7 +65,7 @@ static bool open_flows(struct front_link *link) {
 
 // Connects a held link if the node is there now; refuses it when its time is over.
 static void try_link(struct keeper *k, struct front_link *link, uint64_t now) {
-	int node = connect_node(k);
+	int node = system_connect_unix(k->spec.front.target);
 	if (node >= 0) {
 		link->node = node;
 		k->front.held--;
@@ -122,7 +96,7 @@ bool front_join(struct keeper *k, int program, int node, const uint8_t *first, s
 static void on_accept(struct keeper *k, void *context, short events) {
 	(void)context;
 	(void)events;
-	int fd = accept4(k->front.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = system_accept(k->front.listener);
 	if (fd < 0) return;
 	struct front_link *link = calloc(1, sizeof *link);
 	if (!link) {

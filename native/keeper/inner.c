@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +16,7 @@
 
 #include "confine.h"
 #include "front.h"
+#include "system.h"
 #include "text.h"
 #include "tree.h"
 
@@ -53,9 +52,9 @@ static void put_usage(struct message *message, const struct rusage *usage) {
 }
 
 // Everything that is left of the run, except this process.
-static void end_rest(bool pid_ns) {
+static void end_rest(bool pid_ns, int program) {
 	if (!pid_ns) {
-		tree_end();
+		tree_end(program);
 		return;
 	}
 	for (;;) {
@@ -77,8 +76,7 @@ static bool reap(struct watch *watch) {
 	for (;;) {
 		int status = 0;
 		struct rusage usage = {0};
-		pid_t pid = wait4(-1, &status, WNOHANG, &usage);
-		if (pid < 0 && errno == EINTR) continue;
+		pid_t pid = system_wait(&status, &usage);
 		if (pid <= 0) return true;
 		if (pid != watch->program || watch->program_ended) continue;
 		watch->program_ended = true;
@@ -94,7 +92,7 @@ static bool reap(struct watch *watch) {
 static bool reach(const struct watch *watch, const struct message *order) {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)order->value), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct message answer = {.kind = MESSAGE_REACHED, .ticket = order->ticket};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), passed[MAX_PASSED] = {fd, -1};
+	int fd = system_socket(AF_INET), passed[MAX_PASSED] = {fd, -1};
 	if (fd < 0 || (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)) answer.value = errno;
 	bool told = message_send(watch->control, &answer, answer.value ? NULL : passed);
 	if (fd >= 0) close(fd);
@@ -118,7 +116,7 @@ static bool obey(struct watch *watch) {
 		while (waitid(P_PID, (id_t)watch->program, &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR);
 		if (!reap(watch)) return false;
 	}
-	end_rest(watch->pid_ns);
+	end_rest(watch->pid_ns, watch->program);
 	struct message gone = {.kind = MESSAGE_GONE};
 	struct rusage usage = {0};
 	getrusage(RUSAGE_CHILDREN, &usage);
@@ -131,8 +129,8 @@ static void guard(struct watch *watch, int signals) {
 	for (;;) {
 		struct pollfd fds[2] = {{.fd = watch->control, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
 		if (poll(fds, 2, -1) < 0 && errno != EINTR) return;
-		struct signalfd_siginfo info;
-		if (fds[1].revents && read(signals, &info, sizeof info) < 0 && errno != EAGAIN && errno != EINTR) return;
+		int number = 0;
+		if (fds[1].revents) system_next_signal(signals, &number);
 		if (!reap(watch)) return;
 		if (fds[0].revents && !obey(watch)) return;
 	}
@@ -154,7 +152,7 @@ static int take_own_terminal(const struct spec *spec, const struct inner_ends *e
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	const char *name = master >= 0 && unlockpt(master) == 0 ? ptsname(master) : NULL;
 	int slave = name ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
-	facts->passes_terminal = slave >= 0 && dup3(slave, ends->terminal, O_CLOEXEC) >= 0;
+	facts->passes_terminal = slave >= 0 && system_replace(slave, ends->terminal);
 	if (slave >= 0) close(slave);
 	if (facts->passes_terminal) return master;
 	if (master >= 0) close(master);
@@ -189,18 +187,16 @@ void inner_main(const struct spec *spec, char **env, const struct inner_ends *en
 	for (size_t i = 0; i < sizeof ends->keeper_ends / sizeof *ends->keeper_ends; i++)
 		if (ends->keeper_ends[i] >= 0) close(ends->keeper_ends[i]);
 	// In a pid namespace the kernel takes everything along with its first process; elsewhere the guard must live to do it.
-	if (facts.pid_ns && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(1);
-	if (!facts.pid_ns && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) _exit(1);
+	if (facts.pid_ns ? !system_die_with_parent() : !system_adopt_orphans()) _exit(1);
 	if (!leave_streams() || chdir("/") != 0) _exit(1);
-	if (facts.wrapped) wrap_look(spec, &facts);
-	else confine_inside(spec, &facts);
-	if (prctl(PR_SET_DUMPABLE, 0) != 0) _exit(1);
+	confine_inside(spec, &facts);
+	if (!system_hide_memory()) _exit(1);
 	sigset_t mask;
 	sigfillset(&mask);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
-	int signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+	int signals = system_signals(&mask);
 	if (signals < 0 || !tell_facts(spec, ends, &facts)) _exit(1);
 	pid_t program = fork();
 	if (program == 0) program_main(spec, env, ends, &facts);
@@ -209,7 +205,8 @@ void inner_main(const struct spec *spec, char **env, const struct inner_ends *en
 		write_all(ends->status, &report, sizeof report);
 	}
 	close_ends(ends);
-	if (program > 0) guard(&(struct watch){.control = ends->control, .program = program, .pid_ns = facts.pid_ns}, signals);
-	end_rest(facts.pid_ns);
+	struct message started = {.kind = MESSAGE_STARTED, .value = program};
+	if (program > 0 && message_send(ends->control, &started, NULL)) guard(&(struct watch){.control = ends->control, .program = program, .pid_ns = facts.pid_ns}, signals);
+	end_rest(facts.pid_ns, program > 0 ? program : 0);
 	_exit(0);
 }

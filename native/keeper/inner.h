@@ -20,11 +20,11 @@ struct facts {
 	char missing[120]; // first thing that failed: "<step>:<errno>"
 };
 
-enum message_kind { MESSAGE_FACTS = 1, MESSAGE_EXIT, MESSAGE_GONE, MESSAGE_SIGNAL, MESSAGE_END, MESSAGE_REACH, MESSAGE_REACHED };
+enum message_kind { MESSAGE_FACTS = 1, MESSAGE_EXIT, MESSAGE_GONE, MESSAGE_SIGNAL, MESSAGE_END, MESSAGE_REACH, MESSAGE_REACHED, MESSAGE_STARTED };
 
 struct message {
 	enum message_kind kind;
-	int value; // EXIT: wait status · SIGNAL: number · REACH: port · REACHED: errno, or 0 and a socket is passed that connects
+	int value; // EXIT: wait status · SIGNAL: number · STARTED: pid, which becomes a group · REACH: port · REACHED: errno, or 0 and a socket is passed that connects
 	bool more; // EXIT: other processes are left
 	uint64_t ticket; // REACH, REACHED: which
 	uint64_t user_ms, system_ms, max_rss_bytes;

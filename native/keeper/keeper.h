@@ -10,6 +10,7 @@
 #include "front.h"
 #include "inner.h"
 #include "spec.h"
+#include "system.h"
 #include "text.h"
 
 #define KEEPER_VERSION "0.1.0"
@@ -71,6 +72,7 @@ struct keeper {
 	struct cgroups cgroups;
 
 	int inner_pid, control, gate, status; // -1 when closed
+	int program_group; // as the inner process sees it; 0 before it was told
 	int wrapper_says; // what a wrapper writes to stderr until the inner process stands; -1 otherwise
 	bool exec_failed, program_ended, inner_gone, lost;
 	uint64_t go_at, wall_at, release_at, check_at, watch_at, inner_at; // deadlines; UINT64_MAX: none
@@ -151,6 +153,11 @@ void guarantee_judge(struct keeper *k, const struct facts *facts);
 
 // launch.c: up to the closed gate. False: `reason` says why not, and nothing is left.
 bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *reason, size_t reason_size);
+
+// clone.c and what it needs: the inner process, in whatever namespaces could be had. False with errno.
+bool launch_start_inner(struct keeper *k, char **env, struct inner_ends *ends, struct facts *facts);
+bool launch_receive_facts(struct keeper *k, struct facts *facts);
+void launch_end_inner(struct keeper *k);
 
 // run.c
 void run_go(struct keeper *k);

@@ -2,16 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -20,7 +17,7 @@
 #include "keeper.h"
 #include "tree.h"
 
-enum { SETUP_TIMEOUT_MS = 20000, WRAPPER_WORDS_MS = 1000, EXIT_NO_USER_NAMESPACE = 77, EXIT_NO_WRAPPER = 78 };
+enum { SETUP_TIMEOUT_MS = 20000, WRAPPER_WORDS_MS = 1000 };
 
 static void close_one(int *fd) {
 	if (*fd >= 0) close(*fd);
@@ -41,7 +38,7 @@ static bool open_terminal(struct keeper *k, struct inner_ends *ends) {
 // Real pipes: a socket pair cannot be opened again as /dev/stderr.
 static bool open_pipes(struct keeper *k, struct inner_ends *ends) {
 	int in[2];
-	if (pipe2(in, O_CLOEXEC) != 0) return false;
+	if (!system_pipe(in)) return false;
 	ends->stdio[0] = in[0];
 	if (k->spec.stdio == STDIO_STREAM) {
 		k->stdin_fd = in[1];
@@ -49,7 +46,7 @@ static bool open_pipes(struct keeper *k, struct inner_ends *ends) {
 	} else close(in[1]);
 	for (int i = 0; i < STREAM_COUNT; i++) {
 		int out[2];
-		if (pipe2(out, O_CLOEXEC) != 0) return false;
+		if (!system_pipe(out)) return false;
 		k->spools[i].source = out[0];
 		ends->stdio[i + 1] = out[1];
 		if (!set_nonblocking(out[0])) return false;
@@ -59,10 +56,10 @@ static bool open_pipes(struct keeper *k, struct inner_ends *ends) {
 
 static bool open_gates(struct keeper *k, struct inner_ends *ends) {
 	int gate[2], status[2];
-	if (pipe2(gate, O_CLOEXEC) != 0) return false;
+	if (!system_pipe(gate)) return false;
 	ends->gate = gate[0];
 	k->gate = gate[1];
-	if (pipe2(status, O_CLOEXEC) != 0) return false;
+	if (!system_pipe(status)) return false;
 	k->status = status[0];
 	ends->status = status[1];
 	return true;
@@ -88,43 +85,6 @@ static void close_keeper_side(struct keeper *k) {
 	close_one(&k->wrapper_says);
 }
 
-// In the child: becomes the wrapper, which executes the inner process behind its walls.
-_Noreturn static void wrap_inner(struct keeper *k, char **env, struct inner_ends *ends, int says) {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0 && dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(says, 2) == 2) wrap_execute(&k->spec, k->dir_fd, env, ends);
-	dprintf(says, "%.80s: %s", k->spec.wrapper[0], errno_name(errno));
-	_exit(EXIT_NO_WRAPPER);
-}
-
-// Clones the inner process into the namespaces of `flags`; false when that cannot be.
-static bool clone_inner(struct keeper *k, char **env, struct inner_ends *ends, int flags, struct facts facts) {
-	int control[2], says[2] = {-1, -1};
-	unsigned uid = geteuid(), gid = getegid();
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return false;
-	if (k->spec.wrapper_count && pipe2(says, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-	facts.user_ns = (flags & CLONE_NEWUSER) != 0;
-	facts.pid_ns = (flags & CLONE_NEWPID) != 0;
-	facts.mount_ns = (flags & CLONE_NEWNS) != 0;
-	facts.net_ns = (flags & CLONE_NEWNET) != 0;
-	facts.ipc_ns = (flags & CLONE_NEWIPC) != 0;
-	pid_t pid = (pid_t)syscall(SYS_clone, (unsigned long)(unsigned)flags | SIGCHLD, 0, 0, 0, 0);
-	if (pid == 0) {
-		close(control[0]);
-		if (facts.user_ns && !confine_map_user(uid, gid)) _exit(EXIT_NO_USER_NAMESPACE);
-		ends->control = control[1];
-		if (k->spec.wrapper_count) wrap_inner(k, env, ends, says[1]);
-		inner_main(&k->spec, env, ends, facts);
-	}
-	int failure = errno;
-	close(control[1]);
-	if (says[1] >= 0) close(says[1]);
-	k->wrapper_says = says[0];
-	if (pid < 0) close(control[0]);
-	else k->control = control[0], k->inner_pid = pid;
-	errno = failure;
-	return pid > 0;
-}
-
 static bool readable_in_time(int fd) {
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
 	int ready;
@@ -137,25 +97,16 @@ static bool readable_in_time(int fd) {
 // The master of the run's own terminal takes the descriptor of the machine's.
 static bool replace_terminal(struct keeper *k, int master) {
 	struct winsize size = {.ws_col = (unsigned short)k->spec.columns, .ws_row = (unsigned short)k->spec.rows};
-	bool replaced = dup3(master, k->terminal, O_CLOEXEC) >= 0 && set_nonblocking(k->terminal) && ioctl(k->terminal, TIOCSWINSZ, &size) == 0;
+	bool replaced = system_replace(master, k->terminal) && set_nonblocking(k->terminal) && ioctl(k->terminal, TIOCSWINSZ, &size) == 0;
 	close(master);
 	return replaced;
 }
 
-static bool receive_facts(struct keeper *k, struct facts *facts) {
+bool launch_receive_facts(struct keeper *k, struct facts *facts) {
 	struct message message;
-	struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
-	union { struct cmsghdr header; char room[CMSG_SPACE(MAX_PASSED * sizeof(int))]; } control = {0};
-	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+	int passed[MAX_PASSED] = {-1, -1}, count = 0;
 	if (!readable_in_time(k->control)) return false;
-	ssize_t n;
-	do n = recvmsg(k->control, &header, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)sizeof message || message.kind != MESSAGE_FACTS) return false;
-	struct cmsghdr *c = CMSG_FIRSTHDR(&header);
-	int passed[MAX_PASSED] = {-1, -1};
-	size_t count = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-	if (count > 0) memcpy(passed, CMSG_DATA(c), count * sizeof(int));
+	if (system_receive(k->control, &message, sizeof message, 0, passed, &count) != (ssize_t)sizeof message || message.kind != MESSAGE_FACTS) return false;
 	*facts = message.facts;
 	if (facts->passes_terminal) {
 		if (count == 0 || !replace_terminal(k, passed[--count])) return false;
@@ -164,34 +115,13 @@ static bool receive_facts(struct keeper *k, struct facts *facts) {
 	return true;
 }
 
-static void end_inner(struct keeper *k) {
+void launch_end_inner(struct keeper *k) {
 	if (k->inner_pid > 0) {
 		kill(k->inner_pid, SIGKILL);
-		tree_end();
+		tree_end(k->program_group);
 	}
 	k->inner_pid = -1;
 	close_one(&k->control);
-}
-
-// Tries what was asked; then, as root without the right to, by a user namespace; then without namespaces, which is reported.
-static bool start_inner(struct keeper *k, char **env, struct inner_ends *ends, struct facts *facts) {
-	if (k->spec.wrapper_count) return clone_inner(k, env, ends, 0, (struct facts){0}) && receive_facts(k, facts);
-	bool root = geteuid() == 0;
-	int plain = confine_clone_flags(&k->spec, false), with_user = confine_clone_flags(&k->spec, true);
-	int attempts[3] = {root ? plain : with_user, with_user, 0}, refusal = 0;
-	for (int i = 0; i < 3; i++) {
-		if (i > 0 && attempts[i] == attempts[i - 1]) continue;
-		struct facts wanted = {.landlock_abi = k->spec.confine ? landlock_abi() : 0};
-		if (refusal && !attempts[i]) snprintf(wanted.missing, sizeof wanted.missing, "namespaces: %s", errno_name(refusal));
-		if (clone_inner(k, env, ends, attempts[i], wanted)) {
-			if (receive_facts(k, facts)) return true;
-			errno = EPERM; // the user namespace came, but not its map
-			end_inner(k);
-		}
-		refusal = errno;
-	}
-	errno = refusal;
-	return false;
 }
 
 // Why a wrapper did not get as far as the inner process, in its own words.
@@ -243,7 +173,7 @@ static bool prepare(struct keeper *k, char **env, struct inner_ends *ends, char 
 	}
 	int own[] = {k->dir_fd, k->terminal, k->stdin_fd == k->terminal ? -1 : k->stdin_fd, k->terminal >= 0 ? -1 : k->spools[0].source, k->spools[1].source, k->gate, k->status, -1};
 	memcpy(ends->keeper_ends, own, sizeof own);
-	if (!start_inner(k, env, ends, &facts)) {
+	if (!launch_start_inner(k, env, ends, &facts)) {
 		snprintf(reason, size, "setup:start:%s", errno_name(errno));
 		if (k->spec.wrapper_count) wrapper_reason(k, reason, size);
 		return false;
@@ -264,25 +194,25 @@ bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *re
 	if (!paths_exist(&k->spec, reason, reason_size)) return false;
 	cgroups_make(&k->cgroups, k->spec.limits.memory_bytes, k->spec.limits.max_processes, k->identity.pid, k->identity.start_ticks);
 	cgroups_open_members(&k->cgroups, ends.cgroup_procs);
-	bool prepared = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+	bool prepared = system_adopt_orphans();
 	if (!prepared) snprintf(reason, reason_size, "setup:subreaper:%s", errno_name(errno));
 	else prepared = prepare(k, env, &ends, reason, reason_size);
 	if (!prepared && k->cgroups.count && strncmp(reason, "setup:cgroup", 12) == 0) {
 		// The group could be made but not joined (a delegation that ends here): the keeper watches these limits itself.
-		end_inner(k);
+		launch_end_inner(k);
 		cgroups_remove(&k->cgroups);
 		close_keeper_side(k);
 		close_program_side(&ends);
 		prepared = prepare(k, env, &ends, reason, reason_size);
 	}
 	// After the clone: a process that cannot be looked into could not write its children's user maps.
-	if (prctl(PR_SET_DUMPABLE, 0) != 0 && prepared) {
+	if (!system_hide_memory() && prepared) {
 		snprintf(reason, reason_size, "setup:dumpable:%s", errno_name(errno));
 		prepared = false;
 	}
 	close_program_side(&ends);
 	if (prepared) return true;
-	end_inner(k);
+	launch_end_inner(k);
 	cgroups_remove(&k->cgroups);
 	return false;
 }

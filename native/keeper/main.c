@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,18 +30,14 @@ static bool detach_streams(void) {
 static void close_inherited(void) {
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) _exit(EXIT_REFUSED);
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, FIRST_FREE_FD, ~0U, 0U) == 0) return;
-#endif
-	long most = sysconf(_SC_OPEN_MAX);
-	for (int fd = FIRST_FREE_FD; fd < most; fd++) close(fd);
+	system_close_from(FIRST_FREE_FD);
 }
 
 // A session of its own. True in the keeper; the started process waits for it (or, with `detach`, for its line) and leaves.
 static void own_session(bool detach) {
 	if (!detach && (setsid() >= 0 || getsid(0) == getpid())) return;
 	int line[2];
-	if (pipe2(line, O_CLOEXEC) != 0) exit(EXIT_REFUSED);
+	if (!system_pipe(line)) exit(EXIT_REFUSED);
 	pid_t child = fork();
 	if (child < 0) exit(EXIT_REFUSED);
 	if (child == 0) {
@@ -96,7 +91,7 @@ static bool prepare(struct keeper *k, mode_t program_umask, char *reason, size_t
 	size_t env_size = 0;
 	char **env = take_env(k, &env_text, &env_size, reason, size);
 	bool prepared = env && take_spec(k, reason, size) && launch_prepare(k, env, program_umask, reason, size);
-	if (env_text) explicit_bzero(env_text, env_size);
+	if (env_text) system_wipe(env_text, env_size);
 	free(env);
 	free(env_text);
 	if (!prepared) return false;

@@ -47,7 +47,7 @@ int command_probe(void) {
 	print_kernel(k, prepared, reason, &json);
 	text_print(&json, "}\n");
 	if (k->inner_pid > 0) kill(k->inner_pid, SIGKILL);
-	tree_end();
+	tree_end(k->program_group);
 	cgroups_remove(&k->cgroups);
 	bool told = !json.failed && write_all(STDOUT_FILENO, json.bytes, json.size);
 	text_free(&json);

@@ -2,20 +2,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/types.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "confine.h"
 #include "inner.h"
+#include "system.h"
 #include "text.h"
 
 enum { EXIT_NOT_STARTED = 125, EXIT_NOT_EXECUTED = 127, FIRST_FREE_FD = 3 };
@@ -53,7 +51,11 @@ static bool take_limits(const struct spec *spec, const struct facts *facts) {
 	if (limits->cpu_seconds && !limit(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1)) return false;
 	if (limits->file_bytes && !limit(RLIMIT_FSIZE, limits->file_bytes, limits->file_bytes)) return false;
 	// Counted per user namespace: only in an own one it is a bound of this run. One more for the inner process.
+#ifdef RLIMIT_NPROC
 	if (limits->max_processes && facts->user_ns && !limit(RLIMIT_NPROC, limits->max_processes + 1, limits->max_processes + 1)) return false;
+#else
+	(void)facts;
+#endif
 	return !spec->confine || limit(RLIMIT_CORE, 0, 0);
 }
 
@@ -67,24 +69,8 @@ static void reset_signals(void) {
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void build_walls(const struct spec *spec, const struct inner_ends *ends, const struct facts *facts) {
-	char step[120] = "setup:landlock";
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(ends->status, 'F', "setup:no-new-privs", EXIT_NOT_STARTED);
-	if (facts->landlock_abi > 0 && !landlock_restrict(spec, facts, step, sizeof step)) give_up(ends->status, 'F', step, EXIT_NOT_STARTED);
-	if (!capabilities_drop()) give_up(ends->status, 'F', "setup:capabilities", EXIT_NOT_STARTED);
-	if (!seccomp_restrict(spec, facts->ipc_ns)) give_up(ends->status, 'F', "setup:seccomp", EXIT_NOT_STARTED);
-}
-
-static void close_on_exec(void) {
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, FIRST_FREE_FD, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */) == 0) return;
-#endif
-	long most = sysconf(_SC_OPEN_MAX);
-	for (int fd = FIRST_FREE_FD; fd < most; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
 void program_main(const struct spec *spec, char **env, const struct inner_ends *ends, const struct facts *facts) {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	system_die_with_parent();
 	for (int i = 0; i < 2; i++)
 		if (ends->cgroup_procs[i] >= 0 && !write_all(ends->cgroup_procs[i], "0\n", 2)) give_up(ends->status, 'F', "setup:cgroup", EXIT_NOT_STARTED);
 	if (!take_streams(ends)) give_up(ends->status, 'F', "setup:streams", EXIT_NOT_STARTED);
@@ -95,8 +81,9 @@ void program_main(const struct spec *spec, char **env, const struct inner_ends *
 		give_up(ends->status, 'F', step, EXIT_NOT_STARTED);
 	}
 	umask(ends->umask);
-	close_on_exec();
-	if (spec->confine) build_walls(spec, ends, facts);
+	system_close_on_exec_from(FIRST_FREE_FD);
+	char step[120];
+	if (spec->confine && !walls_build(spec, facts, step, sizeof step)) give_up(ends->status, 'F', step, EXIT_NOT_STARTED);
 	reset_signals();
 	struct report ready = {.kind = 'R'};
 	if (!write_all(ends->status, &ready, sizeof ready)) _exit(EXIT_NOT_STARTED);

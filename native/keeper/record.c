@@ -14,12 +14,7 @@ enum { RESERVED_BYTES = 4096 };
 static const char reserved_name[] = "exit.tmp";
 
 bool record_identity(struct identity *identity) {
-	size_t size = 0;
-	char *boot_id = read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 64, &size);
-	if (!boot_id) return false;
-	boot_id[strcspn(boot_id, "\n")] = 0;
-	snprintf(identity->boot_id, sizeof identity->boot_id, "%.36s", boot_id);
-	free(boot_id);
+	if (!system_boot_id(identity->boot_id)) return false;
 	identity->pid = getpid();
 	identity->start_ticks = start_ticks_of(identity->pid);
 	return identity->start_ticks > 0;
@@ -64,10 +59,11 @@ bool record_start(struct keeper *k) {
 bool record_reserve(struct keeper *k) {
 	int fd = openat(k->dir_fd, reserved_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) return false;
-	int failure = posix_fallocate(fd, 0, RESERVED_BYTES);
+	bool reserved = system_reserve(fd, RESERVED_BYTES);
+	int failure = errno;
 	close(fd);
 	errno = failure;
-	return failure != ENOSPC && failure != EDQUOT;
+	return reserved;
 }
 
 void record_exit_json(const struct keeper *k, struct text *into) {

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -171,7 +170,7 @@ static void on_program_end(struct keeper *k, const struct message *message) {
 static void on_inner_lost(struct keeper *k) {
 	if (k->inner_gone) return;
 	kill(k->inner_pid, SIGKILL);
-	tree_end();
+	tree_end(k->program_group);
 	struct rusage usage;
 	if (!k->program_ended && getrusage(RUSAGE_CHILDREN, &usage) == 0) {
 		k->exit.user_ms = (uint64_t)usage.ru_utime.tv_sec * 1000 + (uint64_t)usage.ru_utime.tv_usec / 1000;
@@ -183,28 +182,17 @@ static void on_inner_lost(struct keeper *k) {
 	finalize(k);
 }
 
-// A message of the inner process and, with REACHED, the socket that it passes (else -1).
-static ssize_t receive(int control, struct message *message, int *passed) {
-	struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
-	union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } room = {0};
-	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room.room, .msg_controllen = sizeof room.room};
-	*passed = -1;
-	ssize_t n = recvmsg(control, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&header) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) memcpy(passed, CMSG_DATA(c), sizeof *passed);
-	return n;
-}
-
 static void on_control(struct keeper *k, void *context, short events) {
 	struct message message;
-	int passed;
+	int passed[2] = {-1, -1}, count = 0;
 	(void)context;
 	(void)events;
 	if (k->control < 0) return;
-	ssize_t n = receive(k->control, &message, &passed);
+	ssize_t n = system_receive(k->control, &message, sizeof message, MSG_DONTWAIT, passed, &count);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
 	if (n != (ssize_t)sizeof message) on_inner_lost(k);
-	else if (message.kind == MESSAGE_REACHED) reach_answer(k, &message, passed);
+	else if (message.kind == MESSAGE_REACHED) reach_answer(k, &message, passed[0]);
+	else if (message.kind == MESSAGE_STARTED) k->program_group = message.value;
 	else if (message.kind == MESSAGE_EXIT) on_program_end(k, &message);
 	else if (message.kind == MESSAGE_GONE) {
 		if (message.user_ms + message.system_ms > k->exit.user_ms + k->exit.system_ms) k->exit.user_ms = message.user_ms, k->exit.system_ms = message.system_ms;
@@ -214,10 +202,10 @@ static void on_control(struct keeper *k, void *context, short events) {
 }
 
 static void on_signal(struct keeper *k, void *context, short events) {
-	struct signalfd_siginfo info;
+	int number = 0;
 	(void)events;
-	while (read(*(int *)context, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (info.ssi_signo != SIGTERM) continue;
+	while (system_next_signal(*(int *)context, &number)) {
+		if (number != SIGTERM) continue;
 		run_end(k, NULL, "keeper-terminated");
 		k->leave = true; // as soon as the end is recorded
 	}
@@ -291,8 +279,7 @@ int run_loop(struct keeper *k) {
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	int signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+	int signals = system_signals(&mask);
 	if (signals < 0) return EXIT_LOST;
 	while (!(k->leave && k->state == RUN_ENDED)) wait_and_serve(k, &signals);
 	viewer_tell_changes(k);

@@ -2,12 +2,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,19 +62,6 @@ static bool ask_to_leave(int dir_fd) {
 	return left;
 }
 
-// Exactly that process: between looking and sending its number could have gone to another one.
-static void kill_exactly(const struct look *look) {
-#ifdef SYS_pidfd_open
-	int fd = (int)syscall(SYS_pidfd_open, look->pid, 0);
-	if (fd >= 0) {
-		if (!is_gone(look)) syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-		close(fd);
-		return;
-	}
-#endif
-	if (!is_gone(look)) kill(look->pid, SIGKILL);
-}
-
 static int remove_own(int parent, const char *name, int dir_fd, const char *dir) {
 	for (size_t i = 0; i < sizeof own_files / sizeof *own_files; i++) {
 		char half_made[32];
@@ -99,7 +84,7 @@ static int settle(int parent, const char *name, const char *dir) {
 	else if (!look_at(dir_fd, &look)) code = fail_errno(dir);
 	else {
 		free(look.exit);
-		if (look.alive && !ask_to_leave(dir_fd)) kill_exactly(&look);
+		if (look.alive && !ask_to_leave(dir_fd)) system_kill(look.pid, look.start_ticks);
 		if (look.alive && !wait_gone(&look)) code = fail(FAIL_BUSY, "still-running", dir);
 		else code = remove_own(parent, name, dir_fd, dir);
 	}

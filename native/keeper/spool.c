@@ -8,10 +8,6 @@
 
 #include "keeper.h"
 
-#ifdef __linux__
-#include <linux/falloc.h>
-#endif
-
 enum { PUNCH_STEP = 64 << 10, RELEASED_SIZE = 2 * (6 + 1 + 20 + 1) };
 
 static const char *const names[STREAM_COUNT] = {"stdout", "stderr"};
@@ -117,8 +113,6 @@ void spool_release(struct keeper *k, int stream, uint64_t offset) {
 	if (s->released - s->punched < PUNCH_STEP && s->released != s->end) return;
 	// First the word, then the hole: a reader never takes zero bytes for output.
 	if (!write_released(k)) return;
-#ifdef __linux__
 	uint64_t until = s->released & ~(uint64_t)4095;
-	if (until > s->punched && fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)s->punched, (off_t)(until - s->punched)) == 0) s->punched = until;
-#endif
+	if (until > s->punched && system_punch(s->file, s->punched, until)) s->punched = until;
 }

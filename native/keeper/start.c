@@ -5,11 +5,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "system.h"
 #include "text.h"
+
+// Without copying the caller, where that is known to be right.
+#if defined(__linux__) && !defined(ORRERY_PORTABLE)
+#define quick_fork vfork
+#else
+#define quick_fork fork
+#endif
 
 enum { WITH_INPUT = 1, WITH_STDERR = 2, LIVES_ON = 4, START_HEAD = 9, EXIT_NOT_STARTED = 127 };
 
@@ -43,13 +51,13 @@ bool start_parse(struct start *start, uint8_t *payload, size_t size) {
 // Shares our memory until exec: writes nothing but its error.
 __attribute__((noinline)) static pid_t execute(const struct start *start, const int ends[3], volatile int *failure) {
 	const pid_t self = getpid();
-	const pid_t pid = vfork();
+	const pid_t pid = quick_fork();
 	if (pid != 0) return pid;
 	sigset_t none;
 	sigemptyset(&none);
 	for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	bool ready = setsid() > 0 && (start->lives_on || (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == self)) && chdir(start->cwd) == 0;
+	bool ready = setsid() > 0 && (start->lives_on || (system_die_with_parent() && getppid() == self)) && chdir(start->cwd) == 0;
 	for (int i = 0; i < 3 && ready; i++) ready = dup2(ends[i], i) == i;
 	if (ready) execve(start->argv[0], start->argv, start->env);
 	*failure = errno ? errno : ECHILD;
@@ -59,14 +67,14 @@ __attribute__((noinline)) static pid_t execute(const struct start *start, const 
 static bool open_ends(struct start *start, int ends[3]) {
 	int pair[2];
 	if (start->with_input) {
-		if (pipe2(pair, O_CLOEXEC) != 0) return false;
+		if (!system_pipe(pair)) return false;
 		ends[0] = pair[0];
 		start->in = pair[1];
 		if (!set_nonblocking(pair[1])) return false;
 	}
 	for (int i = 0; i < 2; i++) {
 		if (i == 1 && !start->with_stderr) continue;
-		if (pipe2(pair, O_CLOEXEC) != 0) return false;
+		if (!system_pipe(pair)) return false;
 		ends[i + 1] = pair[1];
 		start->out[i] = pair[0];
 		if (!set_nonblocking(pair[0])) return false;

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,7 +100,7 @@ static void on_start(struct starter *s, uint32_t id, uint8_t *payload, size_t si
 	memcpy(c->out, start.out, sizeof c->out);
 	put_u32(say(s, failure ? SAY_REFUSED : SAY_STARTED, id, 4), failure ? (uint32_t)failure : (uint32_t)c->pid);
 	free(start.argv);
-	explicit_bzero(payload, size); // environments hold what nobody else should find in our memory
+	system_wipe(payload, size); // environments hold what nobody else should find in our memory
 	if (failure) drop(c);
 	else s->commands = c;
 }
@@ -237,7 +236,7 @@ static struct pollfd *wait_for_work(struct starter *s) {
 
 static void work(struct starter *s) {
 	struct pollfd *fds = wait_for_work(s), *at = fds + OWN_FDS;
-	struct signalfd_siginfo ended;
+	int ended = 0;
 	s->over = s->over || !fds || (fds[1].revents & POLLERR);
 	if (s->over) return free(fds);
 	for (struct command *c = s->commands; c; c = c->next, at += COMMAND_FDS) {
@@ -245,7 +244,7 @@ static void work(struct starter *s) {
 			if (at[i + 1].revents) read_output(s, c, i);
 		if (at[0].revents) write_input(s, c, (at[0].revents & POLLERR) != 0);
 	}
-	if (fds[2].revents && read(s->children, &ended, sizeof ended) > 0) s->look = true;
+	if (fds[2].revents && system_next_signal(s->children, &ended)) s->look = true;
 	if (fds[0].revents) read_node(s);
 	serve_frames(s);
 	sweep(s);
@@ -260,8 +259,7 @@ int command_starter(void) {
 	sigemptyset(&children);
 	sigaddset(&children, SIGCHLD);
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-	sigprocmask(SIG_BLOCK, &children, NULL);
-	s.children = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+	s.children = system_signals(&children);
 	if (!s.out || s.null <= STDERR_FILENO || s.children < 0 || !set_nonblocking(STDIN_FILENO) || !set_nonblocking(STDOUT_FILENO)) return EXIT_REFUSED;
 	while (!s.over) work(&s);
 	for (struct command *c = s.commands; c; c = c->next)

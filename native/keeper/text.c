@@ -185,20 +185,3 @@ bool set_nonblocking(int fd) {
 	int flags = fcntl(fd, F_GETFL);
 	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
-
-uint64_t start_ticks_of(int pid) {
-	char path[48];
-	size_t size = 0;
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	char *stat = read_file(AT_FDCWD, path, 8192, &size);
-	if (!stat) return 0;
-	char *at = strrchr(stat, ')'); // the name before it may hold anything
-	uint64_t ticks = 0;
-	if (at && at[1] == ' ' && at[2] != 'Z' && at[2] != 'X') {
-		at += 2;
-		for (int field = 3; at && field < 22; field++) at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
-		if (at) ticks = strtoull(at, NULL, 10);
-	}
-	free(stat);
-	return ticks;
-}

@@ -34,6 +34,4 @@ int signal_number(const char *name); // of the six a client may send, else 0
 uint64_t now_ms(void);      // monotonic
 uint64_t wall_now_ms(void); // since 1970
 bool set_nonblocking(int fd);
-// Start time of a process in clock ticks (field 22 of its stat); 0 when it does not exist or is a zombie.
-uint64_t start_ticks_of(int pid);
 #endif

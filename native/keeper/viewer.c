@@ -323,10 +323,8 @@ static void on_viewer(struct keeper *k, void *context, short events) {
 
 // The program must not drive its own keeper, where it may open sockets and finds this one.
 static bool is_of_the_run(const struct keeper *k, int fd) {
-	struct ucred peer;
-	socklen_t size = sizeof peer;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return true;
-	return k->inner_pid > 0 && !k->inner_gone && peer.pid > 0 && tree_may_hold(k->inner_pid, peer.pid);
+	int peer = system_peer(fd);
+	return k->inner_pid > 0 && !k->inner_gone && peer != 0 && tree_may_hold(k->inner_pid, peer);
 }
 
 static void on_connection(struct keeper *k, void *context, short events) {
@@ -334,7 +332,7 @@ static void on_connection(struct keeper *k, void *context, short events) {
 	(void)events;
 	int count = 0;
 	for (struct viewer *v = k->viewers; v; v = v->next) count++;
-	int fd = accept4(k->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = system_accept(k->listener);
 	if (fd < 0) return;
 	struct viewer *v = count < MAX_VIEWERS && !is_of_the_run(k, fd) ? calloc(1, sizeof *v) : NULL;
 	if (!v) {
@@ -352,7 +350,7 @@ static void on_connection(struct keeper *k, void *context, short events) {
 
 bool viewer_listen(struct keeper *k) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "sock"}; // the working directory is DIR
-	k->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	k->listener = system_socket(AF_UNIX);
 	if (k->listener < 0 || bind(k->listener, (struct sockaddr *)&address, sizeof address) != 0) return false;
 	return chmod("sock", 0600) == 0 && listen(k->listener, 64) == 0;
 }

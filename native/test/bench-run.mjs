@@ -8,6 +8,10 @@ export const binary = process.env.KEEPER ?? new URL('../build/orrery-keeper', im
 export const faulty = process.env.KEEPER_FAULTY ?? new URL('../build/keeper-faults', import.meta.url).pathname
 /** The user the keepers of this run belong to; 0 root. */
 export const uid = Number(process.env.KEEPER_UID ?? process.getuid())
+/** A keeper of POSIX alone: no walls, no trees beyond the program's own group, no limits on trees. */
+export const portable = process.env.KEEPER_PORTABLE === '1'
+/** What a process is given to leave its group by. */
+export const setsid = portable ? '' : 'setsid'
 export const asRoot = uid === 0
 /** For cases that need root: left out of root's second run as another user, which the first one covers; skipped for users. */
 export const rootOnly = process.getuid() === 0 && !asRoot ? () => {} : (name, run) => it(name, { skip: process.getuid() !== 0 }, run)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { describe, it } from 'node:test'
-import { binary, blocks, finished, folder, k, launch, outcome, running, shell, sleep, until } from './bench-run.mjs'
+import { binary, blocks, finished, folder, k, launch, outcome, portable, running, shell, sleep, until } from './bench-run.mjs'
 
 const went = { code: 0, signal: null, limit: null, reason: null }
 
@@ -37,7 +37,7 @@ describe('streams', { concurrency: 3 }, () => {
     }
     const { exit } = await finished(run)
     assert.deepEqual({ ...outcome(exit), seen, wrong, bytes: exit.stdoutBytes, size: statSync(k.join(run.dir, 'stdout')).size }, { ...went, seen: size, wrong: 0, bytes: size, size })
-    assert.ok(most < 24 << 20, `spool took ${most} bytes of disk`)
+    if (!portable) assert.ok(most < 24 << 20, `spool took ${most} bytes of disk`)
   })
 
   it('stops reading at the window, drops nothing, and goes on when released', async () => {
@@ -148,7 +148,7 @@ describe('streams', { concurrency: 3 }, () => {
     assert.equal(existsSync(k.join(run.dir, 'sock')), false)
   })
 
-  it('lets no program of the run drive its own keeper', async () => {
+  if (!portable) it('lets no program of the run drive its own keeper', async () => {
     const dir = folder()
     const run = await running('python3', ['-c', 'import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\nprint(len(s.recv(100)))', k.join(dir, 'sock')], { dir })
     assert.equal((await finished(run)).stdout, '0\n')

@@ -132,6 +132,7 @@ struct tree_usage tree_usage(int root) {
 }
 
 bool tree_may_hold(int root, int pid) {
+	if (pid < 0) return true;
 	uint64_t ticks = 0;
 	for (int depth = 0; depth < MAX_DEPTH && pid > 1; depth++) {
 		if (pid == root || !read_stat(pid, &pid, &ticks)) return true;
@@ -145,7 +146,8 @@ static void signal_descendants(int signal) {
 	free(tree.items);
 }
 
-void tree_end(void) {
+void tree_end(int group) {
+	(void)group;
 	for (;;) {
 		// Stopped first, so that a tree that forks faster than it can be listed stands still.
 		signal_descendants(SIGSTOP);

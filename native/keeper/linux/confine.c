@@ -207,6 +207,10 @@ static bool loopback_up(void) {
 }
 
 void confine_inside(const struct spec *spec, struct facts *facts) {
+	if (facts->wrapped) {
+		wrap_look(spec, facts);
+		return;
+	}
 	if (facts->mount_ns) {
 		// Slave: what the host unmounts goes here too, nothing from here goes out.
 		bool own = mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;

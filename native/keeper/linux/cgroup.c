@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "system.h"
 #include "text.h"
 
 enum { MAX_CGROUP_FILE = 64 << 10, REMOVE_TRIES = 50 };
