@@ -147,7 +147,7 @@ describe('an environment in a place', () => {
     const asked = handle.tryWait();
     places.unreachable = false;
     expect(await asked).toBeNull();
-    rmSync(join(places.rootOf(spec.id), '..'), { recursive: true, force: true });
+    await places.sweep(spec.id);
     places.cut();
     await expect(waiting).rejects.toMatchObject({ code: 'keeper_lost' });
     const { lost } = await environment.close();
