@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@
 #define quick_fork fork
 #endif
 
-enum { WITH_INPUT = 1, WITH_STDERR = 2, LIVES_ON = 4, START_HEAD = 9, EXIT_NOT_STARTED = 127 };
+enum { WITH_INPUT = 1, WITH_STDERR = 2, LIVES_ON = 4, START_HEAD = 13, EXIT_NOT_STARTED = 127 };
 
 uint32_t get_u32(const uint8_t *at) { return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24; }
 
@@ -45,6 +46,7 @@ bool start_parse(struct start *start, uint8_t *payload, size_t size) {
 	start->with_input = payload[0] & WITH_INPUT;
 	start->with_stderr = payload[0] & WITH_STDERR;
 	start->lives_on = payload[0] & LIVES_ON;
+	start->memory_mib = get_u32(payload + 9);
 	return split(start, (char *)payload + START_HEAD, size - START_HEAD, get_u32(payload + 1), get_u32(payload + 5));
 }
 
@@ -58,6 +60,9 @@ __attribute__((noinline)) static pid_t execute(const struct start *start, const 
 	for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	bool ready = setsid() > 0 && (start->lives_on || (system_die_with_parent() && getppid() == self)) && chdir(start->cwd) == 0;
+	// Data, and not address space: a pack is read through a map that costs nothing.
+	const struct rlimit memory = {(rlim_t)start->memory_mib << 20, (rlim_t)start->memory_mib << 20};
+	ready = ready && (start->memory_mib == 0 || setrlimit(RLIMIT_DATA, &memory) == 0);
 	for (int i = 0; i < 3 && ready; i++) ready = dup2(ends[i], i) == i;
 	if (ready) execve(start->argv[0], start->argv, start->env);
 	*failure = errno ? errno : ECHILD;

@@ -10,6 +10,7 @@ struct start {
 	char **argv, **env; // one block; the caller frees argv
 	const char *cwd;
 	bool with_input, with_stderr, lives_on;
+	uint32_t memory_mib; // of its own data; 0: no bound
 	pid_t pid;
 	int in, out[2]; // our ends of its pipes; -1 for those it has not
 };

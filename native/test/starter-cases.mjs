@@ -9,8 +9,8 @@ const ASK = { start: 1, input: 2, close: 3, kill: 4, credit: 5, release: 6 }
 const SAID = { 0x80: 'started', 0x81: 'refused', 0x82: 'output', 0x83: 'eof', 0x84: 'exit', 0x85: 'room', 0x86: 'input-ended' }
 const u32 = (...values) => Buffer.concat(values.map((value) => (((b) => (b.writeUInt32LE(value), b))(Buffer.alloc(4)))))
 const frame = (type, id, payload = Buffer.alloc(0)) => Buffer.concat([u32(4 + payload.length), Buffer.from([type]), u32(id), payload])
-const startOf = (argv, { cwd = '/', env = ['PATH=/usr/bin:/bin'], flags = 0 } = {}) =>
-  Buffer.concat([Buffer.from([flags]), u32(argv.length, env.length), Buffer.from([cwd, ...argv, ...env].map((text) => text + '\0').join(''))])
+const startOf = (argv, { cwd = '/', env = ['PATH=/usr/bin:/bin'], flags = 0, memory = 0 } = {}) =>
+  Buffer.concat([Buffer.from([flags]), u32(argv.length, env.length, memory), Buffer.from([cwd, ...argv, ...env].map((text) => text + '\0').join(''))])
 
 function open() {
   const child = spawn(binary, ['starter'], { detached: true, stdio: ['pipe', 'pipe', 'inherit'], env: keeperEnv })
@@ -45,6 +45,16 @@ describe('starter', { concurrency: 3 }, () => {
     await s.over(2)
     assert.equal(String(s.text(2)), '')
     assert.deepEqual(await s.leave(), { code: 0, signal: null })
+  })
+
+  it('bounds the memory of a command that was given a bound, and of no other', async () => {
+    const s = open()
+    s.send('start', 1, startOf(['/bin/sh', '-c', 'ulimit -d'], { memory: 64 }))
+    s.send('start', 2, startOf(['/bin/sh', '-c', 'ulimit -d']))
+    await s.over(1)
+    await s.over(2)
+    assert.deepEqual([String(s.text(1)), String(s.text(2)) === '65536\n'], ['65536\n', false])
+    await s.leave()
   })
 
   it('refuses what is not there, what is not absolute, and goes on', async () => {

@@ -18,7 +18,8 @@ import { openStarter } from './both-spawners.ts';
 export const openGitNode = async ({
   environment = process.env,
   warmSlots,
-}: { environment?: NodeJS.ProcessEnv; warmSlots?: number } = {}) => {
+  memoryBytes,
+}: { environment?: NodeJS.ProcessEnv; warmSlots?: number; memoryBytes?: number } = {}) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-node-')));
   const dataDirectory = join(folder, 'data');
   const home = join(folder, 'home');
@@ -32,7 +33,7 @@ export const openGitNode = async ({
   // As the node itself starts Git.
   const starter = openStarter();
   const own = { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
-  const git = createGit({ environment: own, spawner: starter });
+  const git = createGit({ environment: own, spawner: starter, memoryBytes });
   const ids = createIds({ clock, random: systemRandom });
   const makeWorkspace = () => createWorkspace({ dataDirectory, store, git, clock, random: systemRandom, ids, log, warmSlots });
   const workspace = makeWorkspace();

@@ -65,6 +65,7 @@ export const errorCatalogue = {
   repository_unusable: kind(409, -32050, 8),
   git_failed: kind(500, -32051, 1),
   unsaved_work: kind(409, -32052, 8),
+  git_limit: kind(413, -32058, 10),
   dirty_tree: kind(409, -32053, 8),
   path_refused: kind(403, -32054, 10),
   merge_conflict: kind(409, -32055, 8),

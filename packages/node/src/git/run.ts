@@ -4,9 +4,10 @@
 import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
-import { GIT_OUTPUT_BYTES, GIT_READ_MS, GIT_STDERR_BYTES } from '../kernel/limits.ts';
+import { GIT_MEMORY_BYTES, GIT_OUTPUT_BYTES, GIT_READ_MS, GIT_STDERR_BYTES } from '../kernel/limits.ts';
 import { directSpawner, type CommandEnding, type Spawner, type StartedCommand } from '../kernel/spawner.ts';
 import { hideCredentials } from './redact.ts';
+import { settingsOf } from './settings.ts';
 
 /** Transports a command may use. Nothing else ever, above all not `ext`. */
 export type GitProtocol = 'file' | 'https' | 'ssh';
@@ -34,7 +35,7 @@ export type GitCall = {
   readonly identity?: { readonly name: string; readonly email: string };
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
-  /** Cut the output at the bound and end the command in peace, instead of failing. */
+  /** Cut the output at the bound (of bytes, or where its memory ended) and end the command in peace, instead of failing. */
   readonly truncate?: boolean;
   /** Exit codes that are answers, not failures. Default [0]. */
   readonly okCodes?: readonly number[];
@@ -79,31 +80,6 @@ const passedNames: Record<'node' | 'user', readonly string[]> = {
   ],
 };
 
-/** Settings that no configuration may change: whatever a repository says, nothing of it is started. */
-const forcedSettings = [
-  'core.hooksPath=/dev/null',
-  'core.fsmonitor=false',
-  'core.untrackedCache=false',
-  'gc.auto=0',
-  'maintenance.auto=false',
-  'submodule.recurse=false',
-  'fetch.recurseSubmodules=false',
-  'diff.ignoreSubmodules=all',
-  'protocol.ext.allow=never',
-  'commit.gpgSign=false',
-  'log.showSignature=false',
-  'advice.detachedHead=false',
-  // Names that another system would take for `.git` are refused whatever this one thinks of them.
-  'core.protectHFS=true',
-  'core.protectNTFS=true',
-];
-
-/**
- * What a command writes is on the disk when it ends: the store is told only then, and power may go at any time. Git's own
- * default leaves loose objects out.
- */
-const durableSettings = ['core.fsync=committed,reference', 'core.fsyncMethod=batch'];
-
 /** The environment of a Git child. Pure, so that a test can show what is in it. */
 export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<string, string> => {
   const profile = call.profile ?? 'node';
@@ -143,12 +119,9 @@ export const gitEnvironment = (call: GitCall, own: NodeJS.ProcessEnv): Record<st
 /** A path with a colon would be two. */
 const quoteAlternate = (path: string): string => (/[:"\\]/.test(path) ? `"${path.replace(/["\\]/g, '\\$&')}"` : path);
 
-/** The arguments of a Git child, forced settings first. */
+/** The arguments of a Git child, settings first. */
 export const gitArguments = (call: GitCall): string[] => [
-  ...[...(call.settings ?? []), ...forcedSettings, ...(call.readOnly === false ? durableSettings : [])].flatMap((setting) => [
-    '-c',
-    setting,
-  ]),
+  ...settingsOf(call).flatMap((setting) => ['-c', setting]),
   ...call.args,
 ];
 
@@ -167,7 +140,8 @@ export const createGit = ({
   program = 'git',
   environment = process.env,
   spawner = directSpawner,
-}: { program?: string; environment?: NodeJS.ProcessEnv; spawner?: Spawner } = {}): Git => {
+  memoryBytes = GIT_MEMORY_BYTES,
+}: { program?: string; environment?: NodeJS.ProcessEnv; spawner?: Spawner; memoryBytes?: number } = {}): Git => {
   const found = findProgram(program, environment['PATH']);
   const start = (call: GitCall, input: boolean): StartedCommand =>
     // A session of its own: no terminal to prompt on, and one group to end when the time is over.
@@ -176,6 +150,8 @@ export const createGit = ({
       args: gitArguments(call),
       cwd: call.cwd ?? '/',
       environment: gitEnvironment(call, environment),
+      // What is no repository of the user's may be of an agent's making.
+      memoryBytes: call.profile === 'user' ? undefined : memoryBytes,
       input,
       stderr: true,
     });
@@ -199,6 +175,8 @@ export const createGit = ({
       });
       if (target.stdin !== null) source.stdout.pipe(target.stdin);
       const [first, second] = await Promise.all([watch(from, source, false), watch(to, target)]);
+      // Whoever ran out of memory is the reason; the other one only lost its partner.
+      if (isOutOfMemory(from, first)) settle(from, first);
       const answer = settle(to, second);
       settle(from, first);
       return answer;
@@ -253,6 +231,7 @@ const watch = async (call: GitCall, command: StartedCommand, keepOutput = true):
 const settle = (call: GitCall, { problem, lost, ...answer }: Watched): GitAnswer => {
   if (lost !== null) throw lost;
   if (problem === null && answer.truncated) return { ...answer, code: 0 };
+  if (call.truncate === true && isOutOfMemory(call, { ...answer, problem })) return { ...answer, code: 0, truncated: true };
   if (problem === null && (call.okCodes ?? [0]).includes(answer.code)) return answer;
   const command = `git ${call.args.find((arg) => !arg.startsWith('-')) ?? ''}`.trim();
   const what: Record<Exclude<Problem, null>, string> = {
@@ -263,6 +242,7 @@ const settle = (call: GitCall, { problem, lost, ...answer }: Watched): GitAnswer
   };
   const lastLine =
     answer.stderr.split('\n').findLast((line) => /^(fatal|error):/.test(line)) ?? answer.stderr.split('\n').at(-1) ?? '';
+  if (isOutOfMemory(call, { ...answer, problem })) throw tooMuchMemory(command, answer.stderr);
   throw new OrreryError(
     'git_failed',
     problem === null ? `${command} failed: ${lastLine === '' ? `exit code ${answer.code}` : lastLine}` : what[problem],
@@ -272,6 +252,19 @@ const settle = (call: GitCall, { problem, lost, ...answer }: Watched): GitAnswer
     },
   );
 };
+
+/** What Git and the zlib in it say when they are refused memory. */
+const outOfMemory = /out of memory|malloc failed|mmap failed|cannot allocate memory|unable to create threaded/i;
+
+const isOutOfMemory = (call: GitCall, { problem, code, stderr }: Pick<Watched, 'problem' | 'code' | 'stderr'>): boolean =>
+  problem === null && code !== 0 && call.profile !== 'user' && outOfMemory.test(stderr);
+
+const tooMuchMemory = (command: string, stderr: string): OrreryError =>
+  new OrreryError('git_limit', `${command} needed more memory than one may have.`, {
+    rule: `An object that Git has to hold whole (a tree, a commit, a delta) must fit ${GIT_MEMORY_BYTES / 1_048_576} MiB.`,
+    fix: 'Commit large files as files; look for an object that is small in the pack and huge when it is unpacked.',
+    details: { command, stderr: stderr.slice(-2000), problem: 'memory' },
+  });
 
 /** The end of what a failed command said on stderr, without credentials; empty for any other error. */
 export const stderrOf = (thrown: unknown): string => {

@@ -3,6 +3,7 @@ import { copyFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
 import { GIT_WRITE_MS, NESTED_REPOSITORIES } from '../kernel/limits.ts';
+import { checkGitFiles } from './hostile-files.ts';
 import { stderrOf, type Git, type GitCall } from './run.ts';
 
 /** The node's own view of one checkout: its Git directory and index lie where no agent can write. */
@@ -54,8 +55,11 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
     git.run({ ...call, args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'] }).then(splitPaths),
     listUntracked({ git, call, entries, left: NESTED_REPOSITORIES }, ''),
   ]);
-  const { add, remove } = sortPaths(entries, [...changed, ...untracked]);
-  for (const path of add) makeReadable(tree, path);
+  const sorted = sortPaths(entries, [...changed, ...untracked]);
+  for (const path of sorted.add) makeReadable(tree, path);
+  const { refused, notes } = await checkGitFiles(git, { ...call, workTree: tree, indexFile: temporary }, sorted.add);
+  const { remove } = sorted;
+  const add = sorted.add.filter((path) => !refused.has(path));
   if (remove.length > 0)
     await git.run({
       ...call,
@@ -72,7 +76,10 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
         git.text({ gitDir: view.mirror, args: ['rev-parse', '--verify', `${head}^{tree}`] }),
       ]);
   await unlink(temporary);
-  return { tree: found === before ? null : found, notes: describeLeftOut(entries, unsavable) };
+  return {
+    tree: found === before ? null : found,
+    notes: [...notes, ...describeRefused(refused), ...describeLeftOut(entries, unsavable)],
+  };
 };
 
 /** Takes away the lock that a command left when it was ended: nothing else works on the node's index of a checkout. */
@@ -168,6 +175,9 @@ const makeReadable = (tree: string, path: BytePath): void => {
   const found = lookAt(at);
   if (found?.isFile() === true && (found.mode & 0o400) === 0) chmodSync(at, (found.mode & 0o777) | 0o400);
 };
+
+const describeRefused = (refused: ReadonlyMap<BytePath, string>): string[] =>
+  [...refused].map(([path, why]) => `${showBytes(path)}: left out, as Git would refuse it in a commit (${why})`);
 
 const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavable: readonly BytePath[]): string[] => {
   const special = [...entries].filter(([, type]) => type === 'special').map(([path]) => path);

@@ -106,6 +106,8 @@ export const GIT_READ_MS = 60_000;
 export const GIT_WRITE_MS = 10 * 60_000;
 /** A fetch of a whole repository. */
 export const GIT_FETCH_MS = 30 * 60_000;
+/** Memory of one Git command that may read an agent's objects: several times what an honest repository's largest tree needs. */
+export const GIT_MEMORY_BYTES = 1024 * 1024 * 1024;
 /** What a Git command may answer in memory: the list of a repository's files with room to spare. */
 export const GIT_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** The end of a Git command's stderr that is kept to explain its failure. */

@@ -2,6 +2,7 @@
 // spawner as argument; the node's own is a small process beside it (starter/), since starting from here means that the
 // kernel copies the tables of the whole node's memory first, while everything else waits.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { OrreryError } from '@orrery/protocol/errors';
 
@@ -20,6 +21,19 @@ export type Command = {
   readonly stderr?: boolean;
   /** Lives on when the node or its starter ends. Others end with them, and so does this one when the starter is lost before `release`. */
   readonly livesOn?: boolean;
+  /** How much memory of its own it may have, and each program that it starts; beyond, it is refused more. Whole MiB. */
+  readonly memoryBytes?: number;
+};
+
+/** The bound of a command as starters are told it; 0 is none. */
+export const memoryMib = ({ memoryBytes = 0 }: Pick<Command, 'memoryBytes'>): number => Math.ceil(memoryBytes / 1_048_576);
+
+/** The same bound where no starter sets it: a shell does, and becomes the program. */
+const bounded = (command: Command): { program: string; args: readonly string[] } => {
+  const mib = memoryMib(command);
+  // A program that is not there must be found missing by who starts it, not by the shell.
+  if (mib === 0 || !existsSync(command.program)) return command;
+  return { program: '/bin/sh', args: ['-c', `ulimit -d ${mib * 1024} && exec "$@"`, 'sh', command.program, ...command.args] };
 };
 
 /** How a command ended. */
@@ -54,7 +68,8 @@ export type Spawner = {
 /** A spawner that starts from this process: for small programs and tests. */
 export const directSpawner: Spawner = {
   start: (command) => {
-    const child = spawn(command.program, command.args, {
+    const { program, args } = bounded(command);
+    const child = spawn(program, args, {
       cwd: command.cwd,
       env: command.environment,
       stdio: [command.input === true ? 'pipe' : 'ignore', 'pipe', command.stderr === true ? 'pipe' : 'ignore'],

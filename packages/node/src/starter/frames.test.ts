@@ -50,9 +50,17 @@ describe('what a starter says', () => {
 
 describe('what a node asks', () => {
   it('is laid out as WIRE.md says', () => {
-    const command = { program: '/bin/x', args: ['a'], cwd: '/', environment: { N: 'v' }, input: true, livesOn: true };
+    const command = {
+      program: '/bin/x',
+      args: ['a'],
+      cwd: '/',
+      environment: { N: 'v' },
+      input: true,
+      livesOn: true,
+      memoryBytes: 3 << 20,
+    };
     expect(encodeCommand(command)).toEqual(
-      Buffer.concat([Buffer.from([5, 2, 0, 0, 0, 1, 0, 0, 0]), Buffer.from('/\0/bin/x\0a\0N=v\0')]),
+      Buffer.concat([Buffer.from([5, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]), Buffer.from('/\0/bin/x\0a\0N=v\0')]),
     );
     expect(encodeFrame('credit', 2, encodeCredit(1, 65_536))).toEqual(Buffer.from([9, 0, 0, 0, 5, 2, 0, 0, 0, 1, 0, 0, 1, 0]));
   });

@@ -1,5 +1,5 @@
 // Frames of the starter (native/keeper/WIRE.md, "Starter"): u32 length, u8 type, u32 id of the command, payload; little endian.
-import type { Command } from '../kernel/spawner.ts';
+import { memoryMib, type Command } from '../kernel/spawner.ts';
 import { FRAME_BYTES } from './limits.ts';
 
 /** Types of frames the node sends. */
@@ -36,7 +36,7 @@ export const encodeCommand = (command: Command): Buffer | null => {
   const variables = Object.entries(command.environment).map(([name, value]) => `${name}=${value}`);
   const texts = [command.cwd, command.program, ...command.args, ...variables];
   if (texts.some((text) => text.includes('\0'))) return null;
-  const head = Buffer.alloc(9);
+  const head = Buffer.alloc(13);
   const flags =
     (command.input === true ? WITH_INPUT : 0) |
     (command.stderr === true ? WITH_STDERR : 0) |
@@ -44,6 +44,7 @@ export const encodeCommand = (command: Command): Buffer | null => {
   head.writeUInt8(flags, 0);
   head.writeUInt32LE(1 + command.args.length, 1);
   head.writeUInt32LE(variables.length, 5);
+  head.writeUInt32LE(memoryMib(command), 9);
   return Buffer.concat([head, Buffer.from(`${texts.join('\0')}\0`)]);
 };
 

@@ -50,6 +50,14 @@ const sleeping = async (spawner: Spawner, over: Partial<Command> = {}): Promise<
 };
 
 describeBothSpawners('a command', (spawner) => {
+  it('is refused memory beyond its bound, and so is what it starts', async () => {
+    const script = 'ulimit -d; sh -c "ulimit -d"; ulimit -d unlimited 2>/dev/null; ulimit -d';
+    expect(await readAll(spawner.start(shell(script, { memoryBytes: 64 * MIB })))).toMatch(/^65536\n65536\n(65536|unlimited)\n$/);
+    const greedy = 'head -c 200000000 /dev/zero | tail -c 150000000 | wc -c';
+    expect(Number(await readAll(spawner.start(shell(greedy, { memoryBytes: 64 * MIB }))))).toBeLessThan(150_000_000);
+    expect(Number(await readAll(spawner.start(shell(greedy))))).toBe(150_000_000);
+  });
+
   it('has exactly its environment, its folder, its arguments and a session of its own', async () => {
     const script = 'pwd; echo "$1,$2"; env | grep -v -e ^PWD= -e ^SHLVL= -e ^_=; cut -d" " -f6 /proc/$$/stat; echo $$';
     const started = spawner.start(
