@@ -11,5 +11,4 @@ export {
 export { gitTricks, trickWorked, type GitTrick, type GitTrickName } from './git-tricks.ts';
 export { startTestEngine, whyNoEngine, type EngineAnswer, type TestEngine } from './container-engine.ts';
 export { importSmallImage, saveSmallImage } from './small-image.ts';
-export { importSmallImage } from './small-image.ts';
 export { deltaBomb, fileBomb, treeBomb } from './git-bombs.ts';

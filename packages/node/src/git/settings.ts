@@ -1,5 +1,3 @@
-import type { GitCall } from './run.ts';
-
 /** Settings that no configuration may change: whatever a repository says, nothing of it is started. */
 const forcedSettings = [
   'core.hooksPath=/dev/null',
@@ -40,8 +38,11 @@ const boundedSettings = [
   'index.threads=2',
 ];
 
+/** What of a command decides its settings. */
+type Settled = { readonly settings?: readonly string[]; readonly profile?: 'node' | 'user'; readonly readOnly?: boolean };
+
 /** All settings of one command, in their order: of two, the later one wins. */
-export const settingsOf = (call: Pick<GitCall, 'settings' | 'profile' | 'readOnly'>): readonly string[] => [
+export const settingsOf = (call: Settled): readonly string[] => [
   ...(call.settings ?? []),
   ...forcedSettings,
   ...(call.profile === 'user' ? [] : boundedSettings),
