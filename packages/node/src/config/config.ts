@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { configExplained } from '@orrery/protocol';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { CONFIG_STILL_MS, CONFIG_WATCH_MS } from '../kernel/limits.ts';
+import { namesBackend } from './backend-names.ts';
 import { explainKey, type ProjectFileText } from './explain.ts';
 import { environmentLayer, flagLayer, leavesOf, mergeLayers, valueAt, type Layer } from './layers.ts';
 import { nodeSchema, restartKeys, type NodeConfig } from './node-schema.ts';
@@ -113,7 +114,7 @@ const readLayers = async ({ file, env, flags = {} }: ConfigParts): Promise<reado
 const configOf = (layers: readonly Layer[]): NodeConfig => {
   const config = nodeSchema.parse(mergeLayers(layers, leaves));
   const { backend, allowedBackends } = config.execution;
-  if (allowedBackends !== null && !allowedBackends.includes(backend)) {
+  if (allowedBackends !== null && !namesBackend(allowedBackends, backend)) {
     throw new OrreryError('config_invalid', `The default backend "${backend}" is not among execution.allowedBackends.`, {
       rule: 'What tasks use by default must be allowed.',
       fix: 'orrery config explain execution.backend',

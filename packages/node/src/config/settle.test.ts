@@ -103,6 +103,9 @@ describe('what a task runs with', () => {
     expect(settle({ project: 'backend: local\n', node: { execution: { allowedBackends: ['sandbox', 'local'] } } }).backend).toBe(
       'local',
     );
+    const alias = { execution: { backend: 'sandbox', allowedBackends: ['landlock'] } };
+    expect(settle({ project: 'backend: landrun\n', node: alias }).backend).toBe('landrun');
+    expect(settle({ request: { backend: 'sandbox' }, node: alias }).backend).toBe('sandbox');
     expect(refusal({ request: { backend: 'local' }, node: { execution: { allowedBackends: ['sandbox'] } } })).toMatchObject({
       code: 'backend_forbidden',
     });

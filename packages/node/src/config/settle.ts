@@ -1,5 +1,6 @@
 import type { MemoryKind, TaskIntent, TaskLimits } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
+import { namesBackend } from './backend-names.ts';
 import { covers } from './egress-cover.ts';
 import type { NodeConfig } from './node-schema.ts';
 import type { ProjectConfig } from './project-schema.ts';
@@ -63,14 +64,14 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
 const settleBackend = ({ request, project, node }: Asked): string => {
   const { backend, allowedBackends } = node.execution;
   // A file of the repository must not choose less protection: without a list it may only name the default.
-  if (project.backend !== undefined && !(allowedBackends ?? [backend]).includes(project.backend)) {
+  if (project.backend !== undefined && !namesBackend(allowedBackends ?? [backend], project.backend)) {
     throw widening('backend', `The project file asks for the backend "${project.backend}".`, {
       rule: `The operator allows project files ${(allowedBackends ?? [backend]).join(', ')}.`,
       fix: `Add it to execution.allowedBackends of the node, or ask for it yourself: orrery run --backend ${project.backend}`,
     });
   }
   const chosen = request.backend ?? project.backend ?? backend;
-  if (allowedBackends === null || allowedBackends.includes(chosen)) return chosen;
+  if (allowedBackends === null || namesBackend(allowedBackends, chosen)) return chosen;
   throw new OrreryError('backend_forbidden', `The backend "${chosen}" is not allowed on this node.`, {
     rule: `The operator allows ${allowedBackends.join(', ')} (execution.allowedBackends).`,
     fix: `Leave --backend away, or choose one of them.`,
