@@ -45,13 +45,13 @@ static bool copy(int from, int to) {
 
 static void end_sending(int fd) { shutdown(fd, SHUT_WR); }
 
-static int pump(int fd, bool half_close) {
+// The end of stdin is passed on: a view is closed by it, a pipe to a port is told that no more is sent.
+static int pump(int fd) {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
 	for (;;) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR) return 1;
 		if (fds[0].revents && !copy(fd, STDOUT_FILENO)) return 0;
 		if (fds[1].fd < 0 || !fds[1].revents || copy(STDIN_FILENO, fd)) continue;
-		if (!half_close) return 0; // the view is closed; the run goes on
 		end_sending(fd);
 		fds[1].fd = -1;
 	}
@@ -61,7 +61,7 @@ int command_attach(const char *dir, int stream, uint64_t from) {
 	int fd = connect_keeper(dir);
 	if (fd < 0) return 1;
 	if (stream >= 0 && !send_attach(fd, stream, from)) return 1;
-	return pump(fd, false);
+	return pump(fd);
 }
 
 int command_reach(int count, char **words) {
@@ -76,7 +76,7 @@ int command_reach(int count, char **words) {
 	body[0] = (uint8_t)port;
 	body[1] = (uint8_t)(port >> 8);
 	if (!ask(fd, REQUEST_REACH, body, sizeof body, now_ms() + REACH_MS, &answer)) return fail(FAIL_SYSTEM, "EIO", words[0]);
-	if (answer.ok) return pump(fd, true);
+	if (answer.ok) return pump(fd);
 	if (strcmp(answer.code, "not-running") == 0) return fail(FAIL_NOT_RUNNING, answer.code, words[0]);
 	if (strcmp(answer.code, "no-listener") == 0) return fail(FAIL_NO_LISTENER, answer.code, words[1]);
 	return strcmp(answer.code, "busy") == 0 ? fail(FAIL_BUSY, answer.code, words[0]) : fail(FAIL_SYSTEM, answer.code, words[0]);
