@@ -19,7 +19,7 @@ check() { if "$@"; then passed=$((passed + 1)); else echo "failed: $*"; failed=$
 cases() {
 	before=$failed
 	[ $# -gt 0 ] || set -- ./*-cases.mjs
-	(cd "$here/test" && node --test --test-force-exit --test-timeout=120000 --test-reporter=spec "$@") >"$logs/out" 2>&1 && ended=0 || ended=$?
+	(cd "$here/test" && node --test --test-force-exit --test-concurrency=3 --test-timeout=120000 --test-reporter=spec "$@") >"$logs/out" 2>&1 && ended=0 || ended=$?
 	passed=$((passed + $(count pass || echo 0)))
 	failed=$((failed + $(count fail || echo 0)))
 	skipped=$((skipped + $(count skipped || echo 0)))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { as, busybox, command, essence, gnu, list, long, names, newest, oddTree, ok, place, run, shell, withoutFractions } from './bench-archive.mjs'
+import { as, command, essence, list, long, names, newest, noBusybox, noGnu, oddTree, ok, place, run, shell, withoutFractions } from './bench-archive.mjs'
 import { asRoot, binary, keeperEnv, rootOnly } from './bench-run.mjs'
 
 describe('list', { concurrency: 3 }, () => {
@@ -62,13 +62,13 @@ describe('pack and unpack', { concurrency: 3 }, () => {
     assert.deepEqual(essence(`${copy}/made`), essence(dir))
   })
 
-  it('our archives are read by GNU tar', { skip: !gnu }, () => {
+  it('our archives are read by GNU tar', { skip: noGnu }, () => {
     const dir = oddTree(), copy = place()
     run('tar', ['-xpf', '-', '-C', copy, '--warning=all'], { input: ok(['pack', dir]) })
     assert.deepEqual(essence(copy), essence(dir))
   })
 
-  it('and by busybox, to the second', { skip: !busybox }, () => {
+  it('and by busybox, to the second', { skip: noBusybox }, () => {
     const dir = oddTree(), copy = place()
     shell(dir, 'touch -d 2001-01-01 sub/file; chmod 700 closed')
     run('busybox', ['tar', '-xpf', '-', '-C', copy], { input: ok(['pack', dir]) })
@@ -78,7 +78,7 @@ describe('pack and unpack', { concurrency: 3 }, () => {
   })
 
   for (const format of ['gnu', 'pax', 'ustar', 'v7'])
-    it(`GNU tar's ${format} archives are read`, { skip: !gnu }, () => {
+    it(`GNU tar's ${format} archives are read`, { skip: noGnu }, () => {
       const dir = oddTree(), copy = place()
       if (format === 'ustar' || format === 'v7') shell(dir, `chmod -R u+w .; rm -r ${long(200)} far sub/${long(250)}; touch -d 2001-01-01 sub/file`)
       if (format === 'ustar' || format === 'v7') shell(dir, `rm ${long(100)} ${long(101)}`)
@@ -89,14 +89,14 @@ describe('pack and unpack', { concurrency: 3 }, () => {
       assert.deepEqual(cut(essence(copy)), cut(essence(dir)))
     })
 
-  it('busybox\' archives are read', { skip: !busybox }, () => {
+  it('busybox\' archives are read', { skip: noBusybox }, () => {
     const dir = place(), copy = place()
     shell(dir, `mkdir a; echo x > a/b; echo y > ${long(150)}; ln -s a l; touch -h -d 2001-01-01 a/b a l`)
     ok(['unpack', copy], run('busybox', ['tar', '-cf', '-', '-C', dir, '.']))
     assert.deepEqual(withoutFractions(essence(copy)), withoutFractions(essence(dir)))
   })
 
-  it('hard links of an archive become hard links; packed they are copies', { skip: !gnu }, () => {
+  it('hard links of an archive become hard links; packed they are copies', { skip: noGnu }, () => {
     const dir = place(), copy = place(), other = place()
     shell(dir, 'echo x > a; ln a b')
     ok(['unpack', copy], run('tar', ['-cf', '-', '-C', dir, 'a', 'b']))
@@ -142,7 +142,7 @@ describe('pack and unpack', { concurrency: 3 }, () => {
     }
   })
 
-  it('sizes beyond 8 GiB are told so that ours and GNU tar\'s readers know them', { skip: !gnu }, () => {
+  it('sizes beyond 8 GiB are told so that ours and GNU tar\'s readers know them', { skip: noGnu }, () => {
     const dir = place()
     const size = 9 * 2 ** 30
     run('python3', ['-c', `open("huge","wb").truncate(${size})`], { cwd: dir })
@@ -170,7 +170,7 @@ describe('pack and unpack', { concurrency: 3 }, () => {
     assert.equal(command(['unpack', dir, '--delete-stdin-first'], names('a')).code, 8)
   })
 
-  it('sets no special bits unless asked to', { skip: !gnu }, () => {
+  it('sets no special bits unless asked to', { skip: noGnu }, () => {
     const from = place(), dir = place()
     shell(from, 'echo x > s; chmod 4755 s; mkdir t; chmod 1777 t')
     const archive = ok(['pack', from])

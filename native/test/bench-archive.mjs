@@ -7,8 +7,12 @@ import { binary, keeperEnv, own, root, uid } from './bench-run.mjs'
 
 export const as = uid === process.getuid() ? {} : { uid, gid: uid }
 const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
-export const gnu = spawnSync('tar', ['--version']).stdout?.toString().includes('GNU tar') ?? false
-export const busybox = has('busybox') && spawnSync('busybox', ['tar', '--help']).stderr?.toString().includes('tar') === true
+/** Why a case that needs it is left out; false when it is there. */
+const missing = (there, what) => (there ? false : `${what} is not installed`)
+const gnu = spawnSync('tar', ['--version']).stdout?.toString().includes('GNU tar') ?? false
+const busybox = has('busybox') && spawnSync('busybox', ['tar', '--help']).stderr?.toString().includes('tar') === true
+export const noGnu = missing(gnu, 'GNU tar')
+export const noBusybox = missing(busybox, 'busybox')
 export const command = (words, input) => {
   const done = spawnSync(binary, words, { input, env: keeperEnv, maxBuffer: 1 << 30, ...as })
   return { code: done.status, out: done.stdout, err: done.stderr.toString() }

@@ -41,7 +41,7 @@ export function alive(word) {
   })
 }
 
-export async function until(what, holds, ms = 5000) {
+export async function until(what, holds, ms = 30000) {
   const end = Date.now() + ms
   for (;;) {
     const value = await holds()

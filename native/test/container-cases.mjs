@@ -29,9 +29,14 @@ describe('in a container without rights', { concurrency: 2 }, () => {
     const server = createServer((c) => c.on('data', (d) => c.end(`echo ${d}`)))
     await new Promise((resolve) => server.listen(`${place}/node.sock`, resolve))
     own(`${place}/node.sock`)
-    const script = `import socket\ns=socket.create_connection(("127.0.0.1",7797))\ns.sendall(b"hi")\nprint(s.recv(9).decode(),flush=True)\nfor p in ("${place}/in","${root}/out"):\n  try: open(p,"w").write("x"); print("wrote")\n  except OSError as e: print(e.errno)`
+    // The network is the machine's: a port that is free now.
+    const other = createServer()
+    await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address()
+    await new Promise((resolve) => other.close(resolve))
+    const script = `import socket\ns=socket.create_connection(("127.0.0.1",${port}))\ns.sendall(b"hi")\nprint(s.recv(9).decode(),flush=True)\nfor p in ("${place}/in","${root}/out"):\n  try: open(p,"w").write("x"); print("wrote")\n  except OSError as e: print(e.errno)`
     const confinement = { network: 'host', files: [['rox', '/usr'], ['rox', '/lib'], ['rox', '/lib64'], ['rox', '/bin'], ['ro', '/etc'], ['rw', '/dev/null'], ['rwx', place]] }
-    const run = await contained(k.specText('python3', ['-c', script], { confinement, 'front-port': 7797, 'front-target': `${place}/node.sock`, 'front-hold-ms': 1000, 'front-hold-max': 4 }))
+    const run = await contained(k.specText('python3', ['-c', script], { confinement, 'front-port': port, 'front-target': `${place}/node.sock`, 'front-hold-ms': 1000, 'front-hold-max': 4 }))
     assert.match(run.line, /^ready \d+ /)
     const said = Object.fromEntries(JSON.parse(readFileSync(k.join(run.dir, 'guarantees'), 'utf8')).map((g) => [g.guarantee, g]))
     for (const g of Object.values(said)) assert.ok(g.held || g.missing, `${g.guarantee} is neither held nor explained`)

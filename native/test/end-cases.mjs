@@ -182,7 +182,7 @@ describe('when the ground goes', { concurrency: 4 }, () => {
     const word = mark()
     const run = await stubbornRun(word)
     rmSync(run.dir, { recursive: true })
-    await until('nothing is left', () => alive(word).length === 0, 8000)
+    await until('nothing is left', () => alive(word).length === 0)
     assert.deepEqual(await run.child.ended, { code: 126, signal: null })
     assert.equal(run.v.lastWord.code, 'dir-gone')
   })
