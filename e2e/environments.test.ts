@@ -5,13 +5,15 @@ import type { Client } from '@orrery/client';
 import type { EnvironmentView } from '@orrery/protocol';
 import { commitAll, writeFiles } from '@orrery/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, commandsOn, verdictOf } from './support/commands.ts';
+import { hasBubblewrap } from './support/bubblewrap.ts';
+import { codeOf, commandsOn } from './support/commands.ts';
 import { settledEnvironment, shownEnvironment } from './support/environments.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
+import { processesOf } from './support/process-tree.ts';
 import { makeRepository } from './support/repository.ts';
-import { eventsOf, printed, taskEnd, textOf } from './support/wait.ts';
+import { eventsOf, textOf } from './support/wait.ts';
 
 const place = placeOfSuite({ retention: { environmentDays: 30 } });
 let life: Life;
@@ -192,80 +194,35 @@ describe('an environment of its own', () => {
   });
 });
 
-describe('tasks in an environment of its own', () => {
-  const { send, conduct } = commandsOn(place, () => client);
+describe('an environment of its own on other backends', () => {
+  const withBubblewrap = hasBubblewrap();
+  it.each(['bubblewrap', 'local'])('lives the same life on %s', async (backend) => {
+    if (backend === 'bubblewrap' && !withBubblewrap) return;
+    const { conduct } = commandsOn(place, () => client);
+    const repository = await project(`on-${backend}`, 'echo set-up > "$HOME/done"');
+    const made = await create(repository, { name: backend, backend });
+    expect([made.state, made.backend, made.setup.state]).toEqual(['ready', backend, 'passed']);
+    const first = await conduct('cat "$HOME/done"; echo work > work.txt', { environment: backend });
+    expect(textOf(await eventsOf(client, first.id))).toBe('set-up\n');
+    for (const verb of ['environmentStop', 'environmentStart'] as const) {
+      await client.call(verb, { params: { id: made.id } });
+      await settledEnvironment(client, made.id);
+    }
+    const { id } = await client.call('environmentFork', { params: { id: made.id }, body: { name: `${backend}-copy` } });
+    expect(await settledEnvironment(client, id)).toMatchObject({ state: 'ready', backend });
+    const second = await conduct('cat work.txt "$HOME/done"', { environment: `${backend}-copy` });
+    expect(textOf(await eventsOf(client, second.id))).toBe('work\nset-up\n');
+  });
 
-  it('begin when it is set up, see what was left there before, and leave it as they end', async () => {
-    const repository = await project(
-      'worked-in',
-      'echo begun; until [ -e "$HOME/go" ]; do sleep 0.1; done; echo set-up > done.txt',
-    );
-    const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'worked-in' } });
+  it('whose set-up runs when the node is stopped in order has a failed set-up afterwards, and nothing of it goes on', async () => {
+    const repository = await project('in-order', 'echo begun; sleep 600');
+    const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'in-order' } });
     await settledEnvironment(client, id, ({ setup }) => setup.state === 'running');
-    const first = await send('cat done.txt > seen.txt; echo kept > "$HOME/kept"', { environment: 'worked-in' });
-    expect((await client.call('taskShow', { params: { id: first } })).project?.path).toBe(repository);
-    const second = await send('cat seen.txt "$HOME/kept"; echo more > more.txt', { environment: id });
-    writeFileSync(join(place.data, 'environments', id, 'home', 'go'), '');
-    const [one, two] = [await taskEnd(client, first), await taskEnd(client, second)];
-    expect([one.verdict, two.verdict]).toEqual(['accepted', 'accepted']);
-    expect(textOf(await eventsOf(client, second))).toBe('set-up\nkept\n');
-    expect(two.startedAt! >= one.endedAt!).toBe(true);
-    const { files } = await client.call('taskDiff', { params: { id: second } });
-    expect(files.map(({ path }) => path).toSorted()).toEqual(['done.txt', 'more.txt', 'seen.txt']);
-    const left = await shownEnvironment(client, id);
-    expect([left.state, left.taskId, readFileSync(join(left.workdir ?? '', 'more.txt'), 'utf8')]).toEqual([
-      'ready',
-      null,
-      'more\n',
-    ]);
-  });
-
-  it('start one that is stopped; one whose set-up failed refuses them', async () => {
-    const repository = await project('stopped', 'test ! -e "$HOME/broken"');
-    const made = await create(repository, { name: 'stopped', start: false });
-    expect((await conduct('true', { environment: 'stopped' })).verdict).toBe('accepted');
-    writeFileSync(join(place.data, 'environments', made.id, 'home', 'broken'), '');
-    await client.call('environmentSetup', { params: { id: made.id }, body: {} });
-    expect((await settledEnvironment(client, made.id)).state).toBe('failed');
-    const refused = await conduct('true', { environment: 'stopped' });
-    expect([...verdictOf(refused), refused.reason]).toEqual(['failed', 'workspace', expect.stringContaining('is failed')]);
-  });
-
-  it('can be cancelled, alone: nothing else in the environment ends, and it cannot be taken away meanwhile', async () => {
-    const repository = await project('cancelled', 'true');
-    const made = await create(repository, { name: 'cancelled' });
-    const id = await send('echo begun; sleep 600', { environment: 'cancelled' });
-    await printed(client, id, 'begun');
-    expect((await shownEnvironment(client, made.id)).taskId).toBe(id);
-    for (const verb of ['environmentStop', 'environmentRecreate'] as const)
-      expect(await codeOf(client.call(verb, { params: { id: made.id } }))).toBe('busy');
-    expect(await codeOf(client.call('environmentDelete', { params: { id: made.id }, query: { salvage: 'true' } }))).toBe('busy');
-    await client.call('taskCancel', { params: { id }, body: {} });
-    expect((await taskEnd(client, id)).verdict).toBe('cancelled');
-    expect(await shownEnvironment(client, made.id)).toMatchObject({ state: 'ready', taskId: null });
-    expect((await conduct('echo again', { environment: 'cancelled' })).verdict).toBe('accepted');
-  });
-
-  it('are refused with another project, backend or base, and in an environment that is not there', async () => {
-    const repository = await project('other', 'true');
-    for (const [more, code] of [
-      [{ environment: 'nowhere' }, 'not_found'],
-      [{ environment: 'cancelled', project: repository }, 'invalid_input'],
-      [{ environment: 'cancelled', backend: 'local' }, 'invalid_input'],
-      [{ environment: 'cancelled', base: 'main' }, 'invalid_input'],
-    ] as const)
-      expect(await codeOf(send('true', more))).toBe(code);
-  });
-
-  it('go on after the node died, in the same environment, which stays', async () => {
-    const id = await send('echo begun; sleep 2; echo over', { environment: 'cancelled' });
-    await printed(client, id, 'begun');
-    await life.kill();
+    await life.stop();
     life = await place.up();
     client = place.client(life);
-    const task = await taskEnd(client, id);
-    expect([task.verdict, task.attempts, textOf(await eventsOf(client, id))]).toEqual(['accepted', 1, 'begun\nover\n']);
-    expect(await shownEnvironment(client, 'cancelled')).toMatchObject({ state: 'ready', taskId: null });
+    expect(await settledEnvironment(client, id)).toMatchObject({ state: 'failed', setup: { state: 'failed' } });
+    expect(processesOf(place.folder, [life.pid]).filter(({ command }) => command.includes('sleep 600'))).toEqual([]);
   });
 });
 

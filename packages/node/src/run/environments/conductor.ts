@@ -95,7 +95,7 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
   };
 
   const measureAll = async (): Promise<void> => {
-    for (const row of await listNamed(parts.store.read)) if (row.prepared !== null) await measure(parts, row, begin);
+    for (const row of await listNamed(parts.store.read)) if (row.open === 1) await measure(parts, row, begin);
   };
 
   return {
