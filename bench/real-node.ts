@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { sparingMemory } from '../packages/cli/src/node-process.ts';
 import { createClient, type Client } from '../packages/client/src/index.ts';
 import type { OrreryEvent, TaskCreate } from '../packages/protocol/src/index.ts';
 
@@ -35,11 +36,11 @@ export const startNode = async ({ directory, config = {}, nodeOptions = [] }: No
   mkdirSync(join(directory, 'config'), { recursive: true, mode: 0o700 });
   writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 });
   const from = performance.now();
-  const args = [...nodeOptions, main, 'up', '--data', data, '--config', configFile, '--listen', '127.0.0.1:0'];
-  const child = spawn(process.execPath, args, {
+  const args = ['up', '--data', data, '--config', configFile, '--listen', '127.0.0.1:0'];
+  const child = spawn(process.execPath, [...sparingMemory.flags, ...nodeOptions, main, ...args], {
     cwd: directory,
-    // The compile cache as the command line sets it.
-    env: { PATH: process.env['PATH'], HOME: home, NODE_COMPILE_CACHE: join(directory, 'compile') },
+    // Compile cache and memory as the command line sets them.
+    env: { ...sparingMemory.environment, PATH: process.env['PATH'], HOME: home, NODE_COMPILE_CACHE: join(directory, 'compile') },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const { url } = await firstLine(child);

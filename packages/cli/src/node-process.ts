@@ -32,6 +32,12 @@ export type Processes = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** How a node is told to take little memory and to give it back (docs/decisions/024). What the user set counts. */
+export const sparingMemory = {
+  flags: ['--max-semi-space-size=2'],
+  environment: { MALLOC_MMAP_THRESHOLD_: '65536' },
+} as const;
+
 /** Where the node's program is: beside the command line, found as any package is. */
 const entryOfNode = (): string => {
   try {
@@ -67,7 +73,11 @@ const startNode = async ({ env, entry }: Program, { args, logFile }: Starting): 
   if (logFile !== null) mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
   const log = logFile === null ? 'inherit' : openSync(logFile, 'w', 0o600);
   // A foreground node is not in the terminal's process group: Ctrl-C reaches it once, through this process.
-  const child = spawn(process.execPath, [entry(), 'up', ...args], { env, detached: true, stdio: ['ignore', 'pipe', log] });
+  const child = spawn(process.execPath, [...sparingMemory.flags, entry(), 'up', ...args], {
+    env: { ...sparingMemory.environment, ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', log],
+  });
   if (typeof log === 'number') closeSync(log);
   const ended = endOf(child);
   const ready = new Promise<string>((resolve, reject) => {

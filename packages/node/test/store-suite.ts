@@ -93,6 +93,25 @@ export const describeStore = ({ name, startWriter: start }: { name: string; star
       expect(store.seq()).toBe(3);
     });
 
+    it('gives events as the very texts they have on the wire, up to a bound', async () => {
+      await store.transaction((tx) => addTask(tx, 'tsk_a'));
+      await store.append([note('tsk_a', 'one "quoted"\n'), note(null, 'zwei ü'), note('tsk_a', 'three')]);
+      const expected = (await store.events({ after: 0, limit: 10 })).map((event) => ({
+        seq: event.seq,
+        sequence: event.sequence,
+        kind: event.body.kind,
+        json: JSON.stringify(event),
+      }));
+      const texts = (taskId: string | null, after: number, chars: number) =>
+        store.eventTexts({ taskId, after, limit: 10, chars });
+      const first = expected[0]?.json.length ?? 0;
+      expect([await texts(null, 0, 1_000_000), await texts('tsk_a', 1, 1), await texts(null, 0, first + 1)]).toEqual([
+        expected,
+        [expected[2]],
+        expected.slice(0, 2),
+      ]);
+    });
+
     it('rolls back a job that throws, alone, and gives its numbers to the next', async () => {
       await store.transaction((tx) => addTask(tx, 'tsk_a'));
       const heard: number[] = [];

@@ -4,11 +4,10 @@ import type { OrreryEvent } from '@orrery/protocol';
 export type Numbering = 'seq' | 'sequence';
 
 /** The cursor of an event in a stream; null: the event is not of that stream. */
-export const cursorOf = (event: OrreryEvent, numbering: Numbering): number | null => event[numbering];
+export const cursorOf = (event: Pick<OrreryEvent, Numbering>, numbering: Numbering): number | null => event[numbering];
 
 /** One event as a server-sent event: its cursor as the id, itself as the data. JSON has no line breaks. */
-export const eventFrame = (event: OrreryEvent, numbering: Numbering): string =>
-  `id: ${cursorOf(event, numbering)}\ndata: ${JSON.stringify(event)}\n\n`;
+export const eventFrame = (cursor: number | null, json: string): string => `id: ${cursor}\ndata: ${json}\n\n`;
 
 /** The first frame of a stream, or the one that says that the cursor cannot be used: reading goes on after `after`. */
 export const cursorFrame = (kind: 'hello' | 'reset', cursor: { readonly after: number; readonly seq: number }): string =>
@@ -27,9 +26,10 @@ export type FrameBatch = {
 };
 
 export const createFrameBatch = (events: readonly OrreryEvent[], numbering: Numbering): FrameBatch => {
+  const frameOf = (event: OrreryEvent): Buffer => Buffer.from(eventFrame(cursorOf(event, numbering), JSON.stringify(event)));
   const made: (Buffer | undefined)[] = [];
   const tails = new Map<number, Buffer>();
-  const frame = (index: number): Buffer => (made[index] ??= Buffer.from(eventFrame(events[index]!, numbering)));
+  const frame = (index: number): Buffer => (made[index] ??= frameOf(events[index]!));
   const all = (from: number): Buffer => {
     const known = tails.get(from);
     if (known !== undefined) return known;

@@ -1,9 +1,10 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setImmediate as aTurn } from 'node:timers/promises';
 import type { OrreryEvent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { STREAM_LINGER_MS } from '../kernel/limits.ts';
-import { commentFrame, cursorFrame, cursorOf, eventFrame, type FrameBatch, type Numbering } from './frames.ts';
+import { commentFrame, cursorFrame, cursorOf, type FrameBatch, type Numbering } from './frames.ts';
+import { emptyPageBuffer, type PageBuffer, type ReplayPage } from './replay-pages.ts';
 
 /** One open stream: a response, a cursor, and what it wants. */
 export type Reader = {
@@ -18,8 +19,8 @@ export type Reader = {
 };
 
 export type ReplaySource = {
-  /** The events above a cursor, at most a page. */
-  page(after: number): Promise<readonly OrreryEvent[]>;
+  /** The events above a cursor, at most a page, in the reader's own buffer. */
+  page(after: number, types: ReadonlySet<string> | null, buffer: PageBuffer): Promise<ReplayPage>;
   /** The newest cursor there is. */
   newest(): Promise<number>;
   /** The newest seq of the node. */
@@ -44,10 +45,13 @@ export const createReader = (parts: ReaderParts): Reader => {
   let missed = false;
   let ended = false;
   let wroteSinceKeepAlive = false;
+  /** Lets the replay go on, which waits for what it wrote last. */
+  let goOn = (): void => undefined;
 
   const finish = (slow: boolean): boolean => {
     if (ended) return false;
     ended = true;
+    goOn();
     parts.onEnd({ slow, cursor });
     return true;
   };
@@ -61,9 +65,9 @@ export const createReader = (parts: ReaderParts): Reader => {
     setTimeout(() => response.destroy(), STREAM_LINGER_MS).unref();
   };
   const wanted = (event: OrreryEvent): boolean => types === null || types.has(event.body.kind);
-  const write = (chunk: Buffer | string): boolean => {
+  const write = (chunk: Buffer | string, sent?: () => void): void => {
     wroteSinceKeepAlive = true;
-    return response.write(chunk);
+    response.write(chunk, sent);
   };
 
   const deliver = (batch: FrameBatch): void => {
@@ -84,33 +88,30 @@ export const createReader = (parts: ReaderParts): Reader => {
     if (chunk.length > 0) write(chunk);
   };
 
-  /** Waits until the reader has taken what was written; a reader that takes nothing for too long is cut. */
-  const drained = async (): Promise<void> => {
-    const waiting = new AbortController();
+  /** Writes a chunk and waits until the reader has taken it; one that takes nothing for too long is cut. */
+  const send = async (chunk: Buffer): Promise<void> => {
     const stall = setTimeout(() => end('too slow', true), parts.stallMs);
-    const options = { signal: waiting.signal };
-    await Promise.race([once(response, 'drain', options), once(response, 'close', options)]).catch(() => undefined);
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+      write(chunk, resolve);
+    });
     clearTimeout(stall);
-    waiting.abort();
   };
 
   const replay = async (source: ReplaySource): Promise<void> => {
-    let page = await greet(source);
+    const buffer = emptyPageBuffer();
+    let page = await greet(source, buffer);
     while (!ended) {
-      const last = page.at(-1);
-      if (last !== undefined) {
-        const text = page
-          .filter(wanted)
-          .map((event) => eventFrame(event, numbering))
-          .join('');
-        cursor = cursorOf(last, numbering) ?? cursor;
-        if (text !== '' && !write(text)) await drained();
+      if (page.last !== null) {
+        cursor = page.last;
+        // Others have their turn after each page, also when the reader wants nothing of it.
+        await (page.bytes.length > 0 ? send(page.bytes) : aTurn());
         if (ended) return;
       }
       // Commits that were told while this page is read are in it or set the mark: nothing falls between.
       missed = false;
-      page = await source.page(cursor);
-      if (page.length === 0 && !missed) {
+      page = await source.page(cursor, types, buffer);
+      if (page.last === null && !missed) {
         live = true;
         return;
       }
@@ -118,14 +119,13 @@ export const createReader = (parts: ReaderParts): Reader => {
   };
 
   /** Writes the first frame and answers the first page. */
-  const greet = async (source: ReplaySource): Promise<readonly OrreryEvent[]> => {
-    const page = await source.page(cursor);
-    const first = page[0] === undefined ? null : cursorOf(page[0], numbering);
+  const greet = async (source: ReplaySource, buffer: PageBuffer): Promise<ReplayPage> => {
+    const page = await source.page(cursor, types, buffer);
     const newest = await source.newest();
-    const ahead = page.length === 0 && cursor > newest;
-    const expired = first !== null && first > cursor + 1;
+    const ahead = page.last === null && cursor > newest;
+    const expired = page.first !== null && page.first > cursor + 1;
     if (ahead) cursor = newest;
-    if (expired) cursor = first - 1;
+    if (page.first !== null && expired) cursor = page.first - 1;
     write(cursorFrame(ahead || expired ? 'reset' : 'hello', { after: cursor, seq: source.seq() }));
     return page;
   };

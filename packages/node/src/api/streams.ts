@@ -1,17 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { OrreryEvent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
-import {
-  STREAM_BUFFER_BYTES,
-  STREAM_KEEP_ALIVE_MS,
-  STREAM_PAGE_EVENTS,
-  STREAM_READERS,
-  STREAM_STALL_MS,
-} from '../kernel/limits.ts';
+import { STREAM_BUFFER_BYTES, STREAM_KEEP_ALIVE_MS, STREAM_READERS, STREAM_STALL_MS } from '../kernel/limits.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Store } from '../store/store.ts';
 import { securityHeaders } from './envelope.ts';
 import { createFrameBatch } from './frames.ts';
+import { createReplayPages } from './replay-pages.ts';
 import { createReader, tooManyReaders, type Reader, type ReplaySource } from './reader.ts';
 
 /** A reader that asks for a stream. */
@@ -56,6 +51,7 @@ type Topic = string | null;
 
 export const createStreams = (parts: StreamParts): Streams => {
   const { store, log, maxReaders = STREAM_READERS } = parts;
+  const pages = createReplayPages(store);
   const topics = new Map<Topic, Set<Reader>>();
   let count = 0;
   let closed = false;
@@ -109,7 +105,7 @@ export const createStreams = (parts: StreamParts): Streams => {
     },
     node: async (request) => {
       const source: ReplaySource = {
-        page: (after) => store.events({ after, limit: STREAM_PAGE_EVENTS }),
+        page: (after, types, buffer) => pages.read({ taskId: null, after, types }, buffer),
         newest: () => newestSeq(store),
         seq: store.seq,
       };
@@ -118,7 +114,7 @@ export const createStreams = (parts: StreamParts): Streams => {
     task: async (request, id) => {
       const taskId = await (parts.resolveTask ?? ((given: string) => existingTask(store, given)))(id);
       const source: ReplaySource = {
-        page: (after) => store.taskEvents({ taskId, after, limit: STREAM_PAGE_EVENTS }),
+        page: (after, types, buffer) => pages.read({ taskId, after, types }, buffer),
         newest: () => newestSequence(store, taskId),
         seq: store.seq,
       };

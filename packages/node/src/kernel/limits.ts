@@ -62,8 +62,11 @@ export const STREAM_READERS = 2_000;
 export const STREAM_KEEP_ALIVE_MS = 15_000;
 /** How long a reader may take nothing while its replay waits to be written. */
 export const STREAM_STALL_MS = 30_000;
-/** Events a replay reads at once: a page is in memory for each reader that catches up. */
-export const STREAM_PAGE_EVENTS = 50;
+/** Events a replay reads at once, and characters after which a page ends: a page is in memory for each reader that catches up. */
+export const STREAM_PAGE_EVENTS = 100;
+export const STREAM_PAGE_CHARS = 64 * 1024;
+/** Newest full pages of replays that are kept for readers at the same place. */
+export const STREAM_PAGES_KEPT = 4;
 /** How long a disconnected reader has to take what was written before the connection is cut. */
 export const STREAM_LINGER_MS = 2_000;
 /** How long open requests have to end when the server closes. */

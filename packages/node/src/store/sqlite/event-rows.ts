@@ -3,7 +3,7 @@ import type { EventBody, OrreryEvent } from '@orrery/protocol';
 import type Database from 'better-sqlite3';
 import { toInstant } from '../../kernel/clock.ts';
 import { EVENT_BODY_BYTES, EVENT_PAGE } from '../../kernel/limits.ts';
-import type { NewEvent } from '../store.ts';
+import type { EventText, EventTextQuery, NewEvent } from '../store.ts';
 import type { AppendedRow, AppendRow } from './messages.ts';
 
 /** The rows of events to append; a body over the limit is refused with `input_too_large`. */
@@ -49,7 +49,11 @@ const fromRow = ({ seq, at, taskId, sequence, turn, body }: EventRow): OrreryEve
   body: JSON.parse(body) as EventBody,
 });
 
-const columns = 'event.seq, event.at, task.id AS taskId, event.sequence, event.turn, event.body';
+/** As `JSON.stringify` of the event would give it: the body was stored by it. */
+const textOf = ({ seq, at, taskId, sequence, turn, body }: EventRow): string =>
+  `{"seq":${seq},"at":"${toInstant(at)}","taskId":${JSON.stringify(taskId)},"sequence":${sequence},"turn":${turn},"body":${body}}`;
+
+const columns = 'event.seq, event.at, task.id AS taskId, event.sequence, event.turn, event.kind, event.body';
 
 /** Reads pages of events; a page has at most `EVENT_PAGE` events whatever is asked. */
 export const createEventReader = (db: Database.Database) => {
@@ -59,7 +63,23 @@ export const createEventReader = (db: Database.Database) => {
   const ofTask = db.prepare(
     `SELECT ${columns} FROM event JOIN task ON task.key = event.task_key WHERE task.id = ? AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
   );
+  /** Read row by row: a page of large events must not be in memory before its bound is found. */
+  const texts = (rows: Iterable<unknown>, chars: number): EventText[] => {
+    const found: EventText[] = [];
+    let left = chars;
+    for (const row of rows as Iterable<EventRow & { readonly kind: string }>) {
+      const json = textOf(row);
+      found.push({ seq: row.seq, sequence: row.sequence, kind: row.kind, json });
+      left -= json.length;
+      if (left <= 0) break;
+    }
+    return found;
+  };
   return {
+    eventTexts: ({ taskId, after, limit, chars }: EventTextQuery): EventText[] => {
+      const most = Math.min(limit, EVENT_PAGE);
+      return texts(taskId === null ? ofNode.iterate(after, most) : ofTask.iterate(taskId, after, most), chars);
+    },
     events: ({ after, limit }: { after: number; limit: number }): OrreryEvent[] =>
       (ofNode.all(after, Math.min(limit, EVENT_PAGE)) as EventRow[]).map(fromRow),
     taskEvents: ({ taskId, after, limit }: { taskId: string; after: number; limit: number }): OrreryEvent[] =>

@@ -95,6 +95,7 @@ export const openStore = async ({
     seq: () => seq,
     events: async (query) => faultsNamed(() => reader.events(query)),
     taskEvents: async (query) => faultsNamed(() => reader.taskEvents(query)),
+    eventTexts: async (query) => faultsNamed(() => reader.eventTexts(query)),
     subscribe: listeners.add,
     close: async () => {
       await loop.stop();
