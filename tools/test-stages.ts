@@ -113,4 +113,13 @@ export const MAY_SKIP: readonly { pattern: RegExp; reason: string }[] = [
     pattern: /exec\/ssh\/contract\.backend\.test\.ts .*ssh as a user: limits (memory|processes: )/,
     reason: 'no control group is delegated to a plain user there; both are enforced, and tested, as root',
   },
+  {
+    pattern: /exec\/docker\/contract\.backend\.test\.ts .*(read-only paths inside the checkout|limits processes: )/,
+    reason:
+      'nothing inside a container can be made read-only, and it is told; its processes are limited together, which has a test of its own',
+  },
+  {
+    pattern: /exec\/docker\/contract\.backend\.test\.ts .*worker processes with shared semaphores/,
+    reason: 'there is no Python in the small image of the tests',
+  },
 ];

@@ -40,6 +40,9 @@ const counts = {
   queueEntries: 'select count(*) as n from queue_entry',
 } as const;
 
+/** Packs of borrowed objects are kept for the next environments. */
+const KEPT = 'packs';
+
 const names = (path: string): string[] => (existsSync(path) ? readdirSync(path).filter((name) => !name.startsWith('.')) : []);
 
 /** Looks once. `nodePid`: the node that may run. */
@@ -50,7 +53,9 @@ export const leftoversOf = (place: Place, nodePid: number): Leftovers => {
     const keeper = join(place.data, 'keeper');
     return {
       processes: processesOf(place.folder, [nodePid]),
-      keeperDirectories: names(keeper).flatMap((backend) => names(join(keeper, backend)).map((name) => `${backend}/${name}`)),
+      keeperDirectories: names(keeper)
+        .filter((backend) => backend !== KEPT)
+        .flatMap((backend) => names(join(keeper, backend)).map((name) => `${backend}/${name}`)),
       environmentDirectories: names(join(place.data, 'environments')),
       openEnvironments: count(counts.openEnvironments),
       unendedRuns: count(counts.unendedRuns),

@@ -55,7 +55,7 @@ const makeRoot = (root: string): void => {
     mkdirSync(join(root, 'usr', name), { recursive: true });
     symlinkSync(`usr/${name}`, join(root, name));
   }
-  for (const name of ['etc', 'proc', 'sys', 'dev', 'root', 'home/agent', 'tmp', 'var/tmp', 'run'])
+  for (const name of ['etc', 'proc', 'sys', 'dev', 'root', 'home/agent', 'tmp', 'var/tmp', 'run', 'usr/share/git-core/templates'])
     mkdirSync(join(root, name), { recursive: true });
   for (const name of ['tmp', 'var/tmp']) chmodSync(join(root, name), 0o1777);
   writeFileSync(join(root, 'etc/passwd'), PASSWD);

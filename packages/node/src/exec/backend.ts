@@ -205,6 +205,11 @@ export type Backend = {
   guarantees(): Promise<readonly GuaranteeReport[]>;
   /** What it cannot stop, in plain words. */
   readonly cannotStop: readonly string[];
+  /**
+   * Whether read-only paths inside a checkout hold against its programs (default true). Where they do not, nothing that lies
+   * there afterwards is run or read by the node, as everywhere, and people are told.
+   */
+  readonly protectsPaths?: boolean;
   /** The guarantees a task requires here when nobody said otherwise. */
   readonly defaultRequired: readonly KeeperGuarantee[];
   /** One line that says what is missing and how to get it, as an error; runs before the checkout and any token. */

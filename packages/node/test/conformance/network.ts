@@ -70,9 +70,12 @@ const callEverywhere = (ports: Canary['ports']): string => `
 /** A web server and its client in one program, as a test suite has them. */
 const OWN_SERVER = `
   import http from 'node:http';
+  import { networkInterfaces } from 'node:os';
   const server = http.createServer((q, s) => s.end('own ' + q.url));
+  // Engines give a container without a network no IPv6 either, not even its own.
+  const six = Object.values(networkInterfaces()).flat().some(({ address }) => address === '::1');
   const results = [];
-  for (const host of ['127.0.0.1', '::1', 'localhost']) {
+  for (const host of ['127.0.0.1', ...(six ? ['::1'] : []), 'localhost']) {
     await new Promise((r, j) => server.listen(0, host, r).once('error', j)).catch(() => null);
     if (!server.listening) { results.push('cannot listen on ' + host); continue; }
     const { port } = server.address();
@@ -136,6 +139,8 @@ export const networkCases = (stage: () => Stage, expectations: Expectations): vo
   });
 
   it('a test suite’s own servers on loopback work', async () => {
-    expect(await askNode(stage(), OWN_SERVER)).toEqual(['own /x', 'own /x', 'own /x']);
+    const answers = (await askNode(stage(), OWN_SERVER)) as string[];
+    const least = hasIpv6 && expectations.seesNeighbours !== true ? 3 : 2;
+    expect(answers).toEqual(Array.from({ length: Math.max(answers.length, least) }, () => 'own /x'));
   });
 };

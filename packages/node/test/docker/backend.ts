@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { dockerFactory } from '../../src/exec/docker/index.ts';
 import type { Backend } from '../../src/exec/backend.ts';
+import type { AtPlaceStep } from '../../src/exec/remote/steps.ts';
 import { createGit } from '../../src/git/run.ts';
 import { findKeeperBinary } from '../../src/keeper/binary.ts';
 import { createKeeperClient } from '../../src/keeper/client.ts';
@@ -17,10 +18,11 @@ export type DockerPlace = {
   readonly installation: string;
   /** Beside the socket, the image and Node, which programs of tests need. */
   readonly options?: Readonly<Record<string, unknown>>;
+  readonly atStep?: AtPlaceStep;
 };
 
 /** The backend, with everything real. */
-export const makeDockerBackend = ({ socket, stateDir, installation, options = {} }: DockerPlace): Backend =>
+export const makeDockerBackend = ({ socket, stateDir, installation, options = {}, atStep }: DockerPlace): Backend =>
   dockerFactory({
     keeper: createKeeperClient({ binary: () => findKeeperBinary() }),
     stateDir,
@@ -30,4 +32,5 @@ export const makeDockerBackend = ({ socket, stateDir, installation, options = {}
     keeperProgram: () => findKeeperBinary(),
     trees: createLocalTrees({ binary: () => findKeeperBinary(), spawner: directSpawner }),
     git: createGit({ spawner: directSpawner }),
+    atStep,
   }).make({ socket, image: SMALL_IMAGE, toolPaths: [dirname(dirname(NODE))], ...options });

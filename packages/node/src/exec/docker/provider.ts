@@ -182,5 +182,7 @@ export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   provides: PROVIDES,
   cannotStop: CANNOT_STOP,
   toolPaths: parts.options.toolPaths,
+  ownPaths: ['/tmp', '/var/tmp', '/dev/shm'],
+  protectsPaths: false,
   defaultRequired: ['files', 'network', 'processes'],
 });

@@ -25,6 +25,8 @@ export const CANNOT_STOP: readonly string[] = [
   'A fault of the kernel, which containers share with their machine, or of the engine, which is root on it.',
   'Whatever an image brings: its programs are as trusted as who made it.',
   'Filling the disk of the engine: it bounds the files of a container only on a few file systems, and no limit is set.',
+  'Changing hooks, settings and other protected paths in its copy of the checkout: the node never runs or reads them from there.',
+  'Seeing and signalling other programs of the same environment, its hooks among them.',
   'Sending data to an allowed host: names are checked, contents are not.',
   'Sockets to a hypervisor (AF_VSOCK) where the seccomp profile of the engine is an old one: the keeper refuses them to programs it confines.',
   'People who may use the engine: they see and can change every container of it.',

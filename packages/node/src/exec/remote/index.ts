@@ -75,6 +75,7 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
     guarantees: async () =>
       provider.probe === undefined ? knownReports(provider) : mergeReports(provider.provides, await provider.probe()),
     cannotStop: provider.cannotStop,
+    protectsPaths: provider.protectsPaths ?? true,
     defaultRequired: provider.defaultRequired,
     preflight: async (required) => {
       await provider.preflight();

@@ -113,6 +113,7 @@ const viewOf = async (
     ownPaths: provider.ownPaths ?? [],
     front: { ...front, port: ledger.record.frontPort },
     required: spec.required.filter((name) => !held.includes(name)),
+    networkHeld: held.includes('network'),
   };
   const asked = placeGrants(view).map(({ path }) => path);
   const broker = ready ? serveBroker(line, spec.brokerSocket) : null;

@@ -98,6 +98,8 @@ export type PlaceProvider = {
   readonly toolPaths?: readonly string[];
   /** Folders that belong to the environment's place alone and that programs may write: `/tmp`, `/dev/shm` of a container. */
   readonly ownPaths?: readonly string[];
+  /** False where keepers cannot make paths inside a checkout read-only, and shared memory is the place's. Default true. */
+  readonly protectsPaths?: boolean;
   /** The guarantees a task requires here when nobody said otherwise. */
   readonly defaultRequired: readonly KeeperGuarantee[];
 };

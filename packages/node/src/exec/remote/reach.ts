@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import { askReach } from '../../keeper/reach.ts';
-import { mustRun, unreachable } from './command.ts';
+import { mustRun, startInPlace, unreachable } from './command.ts';
 import { GREETING_MS } from './limits.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
@@ -13,6 +13,21 @@ const noListener = (port: number): OrreryError =>
     rule: 'A port leads to a program of the environment, and to no other.',
   });
 
+/**
+ * The pipe itself: its two directions end one by one. A view of a keeper is over with its first end, so it only asks
+ * whether somebody listens; the program sees that as a connection which says nothing.
+ */
+const openPipe = async ({ place, layout }: Line, dir: string, port: number): Promise<Duplex> => {
+  const argv = [layout.keeper, 'reach', dir, String(port)];
+  const process = await startInPlace(place, { argv, stdin: 'open', timeoutMs: null });
+  const { stdio } = process;
+  stdio.once('close', () => process.close());
+  void process.ended.then((ended) => {
+    if ('lost' in ended) stdio.destroy(unreachable(ended.lost));
+  });
+  return stdio;
+};
+
 /** Tries the network of one run; null when nothing of it listens there. */
 export const reachRun = async (line: Line, dir: string, port: number): Promise<Duplex | null> => {
   const socket = await dialRun(line, dir);
@@ -20,8 +35,8 @@ export const reachRun = async (line: Line, dir: string, port: number): Promise<D
   try {
     const lost = (): Error => unreachable('the way to a port broke');
     const refusal = await askReach(socket, { port, identity: null, lost });
-    if (refusal === null) return socket;
     socket.destroy();
+    if (refusal === null) return await openPipe(line, dir, port);
     if (refusal === 'no-listener' || refusal === 'not-running') return null;
     throw new OrreryError(refusal === 'busy' ? 'busy' : 'internal', `The port ${port} cannot be reached: ${refusal}.`);
   } finally {

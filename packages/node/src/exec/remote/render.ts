@@ -22,6 +22,8 @@ export type PlaceView = {
   readonly front: FrontSettings & { readonly port: number };
   /** Required of keepers; what the place itself gives is not asked of them. */
   readonly required: EnvironmentSpec['required'];
+  /** Whether the place itself has no network: then its loopback is what its programs share, and keepers build none of their own. */
+  readonly networkHeld: boolean;
 };
 
 const mapGrants = (grants: readonly PathGrant[], paths: PathMap): PathGrant[] =>
@@ -90,7 +92,7 @@ export const renderInPlace = (spec: EnvironmentSpec, run: RunSpec, view: PlaceVi
   return renderKeeperSpec(input, {
     files: resolveGrants(grants, { home: environment.home, fence, disk }),
     readOnly: environment.readOnly,
-    network: 'none',
+    network: view.networkHeld ? 'host' : 'none',
     processes: true,
     unixSockets: false,
   });
