@@ -223,8 +223,10 @@ const createEnding = (
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     stopping.abort();
-    await loop.detach();
-    await named.detach();
+    // Begun before views are dropped, so that nobody takes that for a failure.
+    const letGo = [loop.detach(), named.detach()];
+    parts.backends.detach();
+    await Promise.all(letGo);
     for (const door of doors.toReversed()) await door();
     await parts.broker.close();
     await parts.scripted.close();

@@ -13,6 +13,8 @@ export type Backends = {
   /** Every backend that can be made, allowed or not: what a dead node used must be settled in any case. */
   all(): readonly Backend[];
   views(): Promise<BackendView[]>;
+  /** Lets go of everything that backends hold open: the node stops, programs run on. */
+  detach(): void;
 };
 
 /** Keeps one instance for each set of options, so that the machine is probed once. */
@@ -69,5 +71,8 @@ export const createBackends = (factories: readonly BackendFactory[], config: () 
         }
       }),
     views: () => Promise.all(factories.map(view)),
+    detach: () => {
+      for (const backend of made.values()) backend.detach?.();
+    },
   };
 };

@@ -219,6 +219,8 @@ export type Backend = {
   reopen(spec: EnvironmentSpec): Promise<Environment>;
   /** Finds and settles what a dead node left and nobody names in `live` (environment ids). Answers what it ended. */
   reclaim(live: readonly string[]): Promise<readonly string[]>;
+  /** Lets go of every environment it has open, so that this process can end; programs run on. Absent where nothing is held. */
+  detach?(): void;
 };
 
 /** Makes a backend from `execution.options.<name>`; a wrong key is an error that names it. */

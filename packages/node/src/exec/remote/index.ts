@@ -1,5 +1,6 @@
 // A backend whose environments are places somewhere else: what docker, kubernetes and ssh share.
 import { join } from 'node:path';
+import { OrreryError } from '@orrery/protocol/errors';
 import { createGit } from '../../git/run.ts';
 import type { Git } from '../../git/run.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -52,6 +53,7 @@ const knownReports = ({ name, provides }: PlaceProvider): GuaranteeReport[] =>
 export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBackendParts): Backend => {
   const parent = join(parts.stateDir, provider.name);
   const packs = createObjectPacks({ git: parts.git ?? createGit(), directory: join(parts.stateDir, 'packs') });
+  const stop = new AbortController();
   const opening: Opening = {
     installation: parts.installation,
     keeperProgram: parts.keeperProgram,
@@ -63,6 +65,8 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
     },
     trees: parts.trees ?? createLocalTrees({ binary: () => parts.keeperProgram(process.arch), spawner: directSpawner }),
     packs,
+    views: new Set(),
+    stopping: stop.signal,
     mountable: parts.mountable ?? [],
     front: parts.front ?? { brokerHoldMs: BROKER_HOLD_MS, brokerHoldMax: BROKER_HOLD_MAX },
     clock: parts.clock ?? systemClock,
@@ -91,6 +95,10 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
     },
     open: (spec) => openPlace(opening, placeDirectory(parent, spec.id), spec),
     reopen: (spec) => reopenPlace(opening, placeDirectory(parent, spec.id), spec),
+    detach: () => {
+      stop.abort(new OrreryError('stale', 'The node is stopping.'));
+      for (const letGo of opening.views) letGo();
+    },
     reclaim: (live) => reclaimPlaces({ ...opening, parent, salvage: join(parts.stateDir, 'salvage') }, live),
   };
 };

@@ -33,6 +33,10 @@ import type { StagedTree, Stager } from './staging.ts';
 export type Opening = RemoteSettings & {
   readonly provider: PlaceProvider;
   readonly packs: ObjectPacks;
+  /** How each open view is let go of; a closed one is not among them. */
+  readonly views: Set<() => void>;
+  /** Aborted when the node stops: nothing waits for a place any more. */
+  readonly stopping: AbortSignal;
 };
 
 const memoryFolder = ({ root }: PlaceLayout): string => `${root}/memory`;
@@ -89,8 +93,15 @@ export const mergeReports = (provided: readonly GuaranteeReport[], probed: reado
 
 const lineTo = (opening: Opening, place: Place): Line & { readonly drop: () => void } => {
   const over = new AbortController();
-  const { clock, patienceMs } = opening;
-  return { place, layout: layoutOf(place), clock, patienceMs, over: over.signal, drop: () => over.abort(dropped()) };
+  const { clock, patienceMs, stopping } = opening;
+  return {
+    place,
+    layout: layoutOf(place),
+    clock,
+    patienceMs,
+    over: AbortSignal.any([over.signal, stopping]),
+    drop: () => over.abort(dropped()),
+  };
 };
 
 const dropped = (): OrreryError => new OrreryError('stale', 'The environment is closed.');
@@ -117,6 +128,16 @@ const viewOf = async (
   };
   const asked = placeGrants(view).map(({ path }) => path);
   const broker = ready ? serveBroker(line, spec.brokerSocket) : null;
+  const drop = (): void => {
+    opening.views.delete(letGo);
+    line.drop();
+  };
+  const letGo = (): void => {
+    broker?.stop();
+    drop();
+    place.detach();
+  };
+  opening.views.add(letGo);
   const trees = treesOf(spec, place, line.layout);
   return createRemoteEnvironment(
     {
@@ -126,7 +147,7 @@ const viewOf = async (
       keeper: createRemoteKeeper(line),
       ledger,
       belongings: createBelongings(stager, ledger, opening.fence),
-      custody: createCustody({ stager, ledger, trees, atStep, leave: () => broker?.stop(), drop: line.drop }),
+      custody: createCustody({ stager, ledger, trees, atStep, leave: () => broker?.stop(), drop }),
       guarantees,
       view,
       system: ready ? await existing(line, asked) : new Set(),
@@ -227,7 +248,7 @@ const findAgain = async (opening: Opening, id: string, ref: Readonly<Record<stri
       return await opening.provider.find(id, ref);
     } catch (thrown) {
       if (opening.clock.monotonicMs() - start >= opening.patienceMs) throw thrown;
-      await opening.clock.sleep(waitMs);
+      await opening.clock.sleep(waitMs, opening.stopping);
     }
   }
 };

@@ -10,11 +10,13 @@ import {
   readlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sampleEnvironment, sampleRun } from '../../../test/exec/sample-specs.ts';
-import { collect } from '../../../test/conformance/stage.ts';
+import { collect, ownNode, until } from '../../../test/conformance/stage.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createFakePlaces } from '../../../test/remote/fake-place.ts';
 import { remoteParts } from '../../../test/remote/remote-parts.ts';
 import type { Environment, EnvironmentSpec, RunSpec } from '../backend.ts';
@@ -153,5 +155,91 @@ describe('an environment in a place', () => {
     const { lost } = await environment.close();
     expect(lost).toMatch(/is gone.*was not brought back/);
     expect(readFileSync(join(spec.workdir, 'file'), 'utf8')).toBe('one\n');
+  }, 120_000);
+
+  it('is opened, synced and closed over connections that break again and again', async () => {
+    const { spec, places, backend } = newStage();
+    writeFileSync(join(spec.workdir, 'large'), Buffer.alloc(8 * 1024 * 1024, 'x'));
+    for (let n = 0; n < 300; n++) writeFileSync(join(spec.workdir, `file-${n}`), String(n));
+    let cuts = 0;
+    const cutting = async <T>(work: Promise<T>): Promise<T> => {
+      let over = false;
+      const done = work.finally(() => (over = true));
+      for (let tries = 0; !over && tries < 12; tries++) {
+        await Promise.race([done, systemClock.sleep(15)]);
+        if (places.cut() > 0) cuts += 1;
+      }
+      return done;
+    };
+    const environment = await cutting(backend.open(spec));
+    await run(environment, 'for f in file-*; do echo more >> $f; done; rm large; head -c 5000000 /dev/zero > other');
+    await cutting(environment.sync());
+    expect([readFileSync(join(spec.workdir, 'file-7'), 'utf8'), statSync(join(spec.workdir, 'other')).size]).toEqual([
+      '7more\n',
+      5_000_000,
+    ]);
+    expect(existsSync(join(spec.workdir, 'large'))).toBe(false);
+    await run(environment, 'rm file-1; echo last > file-2');
+    expect(await cutting(environment.close())).toEqual({ lost: null });
+    expect(readFileSync(join(spec.workdir, 'file-2'), 'utf8')).toBe('last\n');
+    expect([existsSync(join(spec.workdir, 'file-1')), cuts > 0, await places.list()]).toEqual([false, true, []]);
+  }, 120_000);
+
+  it('reaches the broker again after each cut, without a program noticing more than a connection that ended', async () => {
+    const { spec, places, backend } = newStage();
+    const broker = createServer((_request, response) => response.end('heard'));
+    await new Promise<void>((resolve) => broker.listen(spec.brokerSocket, resolve));
+    try {
+      const environment = await backend.open({ ...spec, grants: [ownNode.grant] });
+      const script = `const url = '${environment.brokerEndpoint}/x'; const ask = async () => { for (;;) try { return await (await fetch(url, { headers: { connection: 'close' } })).text(); } catch { await new Promise((r) => setTimeout(r, 20)); } };
+        process.stdin.on('data', async () => console.log(await ask()));`;
+      const handle = await environment.start(
+        sampleRun({
+          command: ownNode.path,
+          args: ['-e', script],
+          cwd: environment.workdir,
+          stdio: 'stream',
+          limits: spec.limits,
+        }),
+      );
+      await handle.go();
+      let heard = '';
+      const reading = (async () => {
+        for await (const { bytes } of handle.output('stdout', 0)) heard += Buffer.from(bytes).toString();
+      })();
+      for (let round = 1; round <= 5; round++) {
+        places.cut();
+        await handle.write(`ask-${round}`, Buffer.from('?'));
+        await until(`answer ${round}`, () => heard === 'heard\n'.repeat(round), 60_000);
+      }
+      await handle.kill();
+      await reading;
+      await handle.finish();
+      await environment.close();
+    } finally {
+      broker.closeAllConnections();
+      await new Promise((resolve) => broker.close(resolve));
+    }
+  }, 240_000);
+
+  it('is let go of when the node stops: programs run on, and the next start finds them', async () => {
+    const { root, spec, places, backend } = newStage();
+    const environment = await backend.open(spec);
+    const handle = await environment.start(
+      sampleRun({ args: ['-c', 'read line; echo "got $line"'], cwd: environment.workdir, stdio: 'stream', limits: spec.limits }),
+    );
+    await handle.go();
+    const waiting = handle.wait();
+    backend.detach?.();
+    handle.detach();
+    await expect(waiting).rejects.toMatchObject({ code: 'stale' });
+    await until('nothing is held open', () => places.cut() === 0, 60_000);
+    const next = createRemoteBackend(createFakePlaces(join(root, 'places')), remoteParts(join(root, 'state')));
+    const again = await next.reopen(spec);
+    const found = await again.reattach(handle.id);
+    await found!.write('one', Buffer.from('hello\n'));
+    expect((await collect(found!, 'stdout')).toString()).toBe('got hello\n');
+    await found!.finish();
+    await again.close();
   }, 120_000);
 });
