@@ -71,7 +71,7 @@ const makeRoot = (root: string): void => {
   for (const program of LIBRARIES_FOR) for (const library of librariesOf(program)) take(root, library);
 };
 
-/** Writes the same image as a file that container runtimes import: an archive of `docker save`. */
+/** Writes the same image, with Node at /usr/bin/node, as a file that container runtimes import: an archive of `docker save`. */
 export const saveSmallImage = (file: string, name: string): void => {
   const place = mkdtempSync(join(tmpdir(), 'orrery-image-'));
   const tar = (...args: readonly string[]): void => {
@@ -81,6 +81,7 @@ export const saveSmallImage = (file: string, name: string): void => {
   try {
     const root = join(place, 'root');
     makeRoot(root);
+    copyFileSync(process.execPath, join(root, 'usr/bin/node'));
     tar('-C', root, '--owner=0', '--group=0', '-cf', join(place, 'layer.tar'), '.');
     const layer = createHash('sha256')
       .update(readFileSync(join(place, 'layer.tar')))

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { NODE, until } from './stage.ts';
+import { until } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 /** Listens on any port, says which, and answers what it was told when that is over. */
@@ -10,7 +10,7 @@ const echo = `require('node:net').createServer({ allowHalfOpen: true }, (s) => {
 /** Ports of an environment, from outside to its own programs and to no others. */
 export const portCases = (stage: () => Stage): void => {
   it('a port leads to the program that listens there, both ways and with half-close', async () => {
-    const handle = await stage().start({ command: NODE, args: ['-e', echo] });
+    const handle = await stage().start({ command: stage().venue.node.path, args: ['-e', echo] });
     let said = '';
     const reading = (async () => {
       for await (const { bytes } of handle.output('stdout', 0)) said += Buffer.from(bytes).toString();

@@ -39,7 +39,7 @@ describe('the pod of an environment', () => {
           {
             name: 'agent',
             image: 'agent:1',
-            command: ['sh', '-c', expect.any(String) as string, 'sh', '/orrery/env'],
+            command: ['sh', '-c', expect.any(String) as string],
             workingDir: '/orrery',
             securityContext: {
               allowPrivilegeEscalation: false,

@@ -40,7 +40,7 @@ export const environmentSelector = (instance: string, environmentId: string): st
   `${instanceSelector(instance)},${LABELS.environment}=${environmentLabel(environmentId)}`;
 
 // The first process collects children that lost their parent: keepers outlive the commands that started them.
-const IDLE = 'trap "exit 0" TERM INT; mkdir -m 0700 -p "$1"; while :; do sleep 3600 & wait $!; done';
+const IDLE = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done';
 
 const limitsOf = ({ limits }: PlaceSpec, options: KubernetesOptions): Record<string, string> => {
   const memory = limits.memoryBytes === undefined ? options.memory : String(limits.memoryBytes);
@@ -62,7 +62,7 @@ const containerOf = (
     name: CONTAINER,
     image,
     ...(options.imagePullPolicy === null ? {} : { imagePullPolicy: options.imagePullPolicy }),
-    command: ['sh', '-c', IDLE, 'sh', ROOT],
+    command: ['sh', '-c', IDLE],
     workingDir: VOLUME,
     securityContext: {
       allowPrivilegeEscalation: false,

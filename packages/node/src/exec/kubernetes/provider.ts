@@ -6,6 +6,7 @@ import { runInPlace } from '../remote/command.ts';
 import { layoutOf } from '../remote/furnish.ts';
 import type { Place, PlaceCommand, PlaceProcess, PlaceProvider, PlaceSpec, PlaceState } from '../remote/place.ts';
 import type { Cluster } from './cluster.ts';
+import { endingByMark, marked } from './end-mark.ts';
 import { endedByCluster, isOver, startupOf, stateOf } from './explain.ts';
 import { imageOf } from './image.ts';
 import { GONE_MS, POLL_MS, QUOTA_POLL_MS } from './limits.ts';
@@ -20,6 +21,7 @@ import {
   podName,
 } from './manifest.ts';
 import type { KubernetesOptions } from './options.ts';
+import { measure } from './measure.ts';
 import { withEndingInput } from './stdin.ts';
 
 /** What the provider works with. */
@@ -40,16 +42,21 @@ const cannotStop = [
   'The network of the pod itself where the keeper has no network namespace inside and the cluster enforces no NetworkPolicy.',
 ];
 
+// The cluster gives a volume to a group, and what is made in it would inherit that.
+const MAKE_ROOT = 'mkdir -m 0700 -p "$1" && chmod g-s "$1"';
+
 const uidOf = (pod: V1Pod): string => pod.metadata?.uid ?? '';
 
 const execIn =
   (cluster: Cluster, { name, protocol }: Ref) =>
-  async (command: PlaceCommand): Promise<PlaceProcess> =>
-    cluster.exec({
-      pod: name,
-      timeoutMs: command.timeoutMs,
-      ...(await withEndingInput({ protocol, keeper: layoutOf({ root: ROOT }).keeper }, command)),
-    });
+  async (command: PlaceCommand): Promise<PlaceProcess> => {
+    const { timeoutMs } = command;
+    const by = { protocol, keeper: layoutOf({ root: ROOT }).keeper };
+    // What is held open ends by the word of its own protocol.
+    if (command.stdin === 'open') return cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, command)) });
+    const { argv, mark } = marked(command.argv);
+    return endingByMark(await cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, { ...command, argv })) }), mark);
+  };
 
 const stateIn = async (cluster: Cluster, { name, uid }: Ref): Promise<PlaceState> => {
   try {
@@ -89,7 +96,7 @@ const placeOf = (parts: ProviderParts, cluster: Cluster, ref: Ref): Place => ({
   exec: execIn(cluster, ref),
   state: () => stateIn(cluster, ref),
   explain: async () => endedByCluster(await cluster.readPod(ref.name).catch(() => null)),
-  stats: () => Promise.resolve({ processes: null, memoryBytes: null, diskBytes: null }),
+  stats: () => measure(execIn(cluster, ref)),
   remove: () => removePod(parts, cluster, ref),
   detach: () => undefined,
 });
@@ -145,7 +152,7 @@ const greet = async (parts: ProviderParts, cluster: Cluster, pod: V1Pod): Promis
   first.stdio.resume();
   const place = placeOf(parts, cluster, { name, uid: uidOf(pod), protocol: first.protocol });
   await first.ended;
-  const answer = await runInPlace(place, ['sh', '-c', 'mkdir -m 0700 -p "$1"', 'sh', ROOT]);
+  const answer = await runInPlace(place, ['sh', '-c', MAKE_ROOT, 'sh', ROOT]);
   if (answer.exitCode === 0) return place;
   throw failed(`its shell answers ${answer.exitCode}: ${answer.stderr.trim().slice(-200)}`);
 };

@@ -32,13 +32,10 @@ export const readStatus = (text: string): { readonly exitCode: number } | { read
   return code === undefined ? { lost: said.message ?? said.reason ?? 'the cluster did not say why' } : { exitCode: Number(code) };
 };
 
-const connected = async ({ url, options }: Dial): Promise<WebSocket> => {
-  const socket = new WebSocket(url, PROTOCOLS, {
-    ...options,
-    perMessageDeflate: false,
-    handshakeTimeout: DIAL_MS,
-    maxPayload: FRAME_BYTES,
-  });
+const dialed = ({ url, options }: Dial): WebSocket =>
+  new WebSocket(url, PROTOCOLS, { ...options, perMessageDeflate: false, handshakeTimeout: DIAL_MS, maxPayload: FRAME_BYTES });
+
+const opened = async (socket: WebSocket): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once('open', resolve).once('error', reject);
   // The cluster says in the answer's body why it refuses.
@@ -47,8 +44,12 @@ const connected = async ({ url, options }: Dial): Promise<WebSocket> => {
     answer.on('data', (bytes: Buffer) => (body = (body + bytes.toString('utf8')).slice(0, 2000)));
     answer.on('end', () => reject(new Error(`the cluster answered ${answer.statusCode}: ${reasonIn(body)}`)));
   });
-  await promise;
-  return socket;
+  try {
+    await promise;
+  } catch (thrown) {
+    socket.terminate();
+    throw thrown;
+  }
 };
 
 const reasonIn = (body: string): string => {
@@ -100,8 +101,7 @@ export const openCommand = async (
   dial: Dial,
   { stdin, timeoutMs }: { readonly stdin?: Uint8Array | Readable | 'open'; readonly timeoutMs: number | null },
 ): Promise<PlaceProcess & { readonly protocol: string }> => {
-  const socket = await connected(dial);
-  keepAlive(socket);
+  const socket = dialed(dial);
   const over = Promise.withResolvers<{ readonly exitCode: number } | { readonly lost: string }>();
   let stderr = '';
   let end: { readonly exitCode: number } | { readonly lost: string } | null = null;
@@ -126,6 +126,9 @@ export const openCommand = async (
     if (end !== null && 'exitCode' in end) stdio.push(null);
     else stdio.destroy(new Error(end?.lost ?? 'the connection ended'));
   });
+  // All listeners are there by now: the first messages may come together with the answer that opens the connection.
+  await opened(socket);
+  keepAlive(socket);
   feed(stdio, stdin);
   return {
     stdio,
