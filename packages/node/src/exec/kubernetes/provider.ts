@@ -22,7 +22,7 @@ import {
 } from './manifest.ts';
 import type { KubernetesOptions } from './options.ts';
 import { measure } from './measure.ts';
-import { withEndingInput } from './stdin.ts';
+import { withEndingInput, withPieces } from './stdin.ts';
 
 /** What the provider works with. */
 export type ProviderParts = {
@@ -53,7 +53,8 @@ const execIn =
     const { timeoutMs } = command;
     const by = { protocol, keeper: layoutOf({ root: ROOT }).keeper };
     // What is held open ends by the word of its own protocol.
-    if (command.stdin === 'open') return cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, command)) });
+    if (command.stdin === 'open')
+      return withPieces(protocol, await cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, command)) }));
     const { argv, mark } = marked(command.argv);
     return endingByMark(await cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, { ...command, argv })) }), mark);
   };

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { withEndingInput } from './stdin.ts';
+import { withEndingInput, withPieces } from './stdin.ts';
 import { V5 } from './wire.ts';
 
 const V4 = 'v4.channel.k8s.io';
@@ -13,7 +13,7 @@ describe('input that ends', () => {
   it('is left alone where the protocol can end it, and where nobody ends it', async () => {
     const bytes = Buffer.from('x');
     expect(await withEndingInput(by(V5), { argv, stdin: bytes, timeoutMs: 1 })).toEqual({ argv, stdin: bytes });
-    expect(await withEndingInput(by(V4), { argv, stdin: 'open', timeoutMs: 1 })).toEqual({ argv, stdin: 'open' });
+    expect(await withEndingInput(by(V5), { argv, stdin: 'open', timeoutMs: 1 })).toEqual({ argv, stdin: 'open' });
     expect(await withEndingInput(by(V4), { argv, timeoutMs: 1 })).toEqual({ argv });
   });
 
@@ -24,6 +24,18 @@ describe('input that ends', () => {
     expect(
       await withEndingInput(by(V4), { argv, stdin: Readable.from([Buffer.from('he'), Buffer.from('llo')]), timeoutMs: 1 }),
     ).toEqual(counted);
+  });
+
+  it('that is held open goes in pieces, and its end is one', async () => {
+    const sent = await withEndingInput(by(V4), { argv, stdin: 'open', timeoutMs: null });
+    expect(sent).toEqual({ argv: ['/k', 'feed', '--', ...argv], stdin: 'open' });
+    const wire = new PassThrough();
+    const process = { stdio: wire, stderr: () => '', ended: Promise.resolve({ exitCode: 0 }), close: () => undefined };
+    withPieces(V4, process).stdio.end('hi');
+    const whole = Buffer.concat([Buffer.from([2, 0, 0, 0]), Buffer.from('hi'), Buffer.alloc(4)]);
+    await expect.poll(() => wire.readableLength).toBe(whole.length);
+    expect(wire.read()).toEqual(whole);
+    expect(withPieces(V5, process)).toBe(process);
   });
 
   it('that is long goes in pieces, with an empty one at the end', async () => {

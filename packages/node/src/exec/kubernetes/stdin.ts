@@ -1,6 +1,6 @@
 // Ending stdin where the protocol cannot: version 4 of the remote command protocol has no word for it.
-import { Readable } from 'node:stream';
-import type { PlaceCommand } from '../remote/place.ts';
+import { Duplex, Readable, Transform } from 'node:stream';
+import type { PlaceCommand, PlaceProcess } from '../remote/place.ts';
 import { V5 } from './wire.ts';
 
 /** Input up to here is counted before it is sent. */
@@ -40,7 +40,8 @@ export const withEndingInput = async (
   command: PlaceCommand,
 ): Promise<Pick<PlaceCommand, 'argv' | 'stdin'>> => {
   const { argv, stdin } = command;
-  if (protocol === V5 || stdin === undefined || stdin === 'open') return { argv, ...(stdin === undefined ? {} : { stdin }) };
+  if (protocol === V5 || stdin === undefined) return { argv, ...(stdin === undefined ? {} : { stdin }) };
+  if (stdin === 'open') return { argv: [keeper, 'feed', '--', ...argv], stdin };
   if (stdin instanceof Uint8Array) return counted(argv, stdin);
   const parts: Buffer[] = [];
   let size = 0;
@@ -52,4 +53,17 @@ export const withEndingInput = async (
       return { argv: [keeper, 'feed', '--', ...argv], stdin: Readable.from(pieces(joined(parts, iterator))) };
   }
   return counted(argv, Buffer.concat(parts));
+};
+
+/** The process of a command that was sent with its input held open: what is written to it goes in pieces where it has to. */
+export const withPieces = (protocol: string, process: PlaceProcess): PlaceProcess => {
+  if (protocol === V5) return process;
+  const inPieces = new Transform({
+    transform: (bytes: Buffer, _encoding, done) => done(null, bytes.length === 0 ? undefined : piece(bytes)),
+    flush: (done) => done(null, piece(new Uint8Array())),
+  });
+  inPieces.pipe(process.stdio, { end: false });
+  const stdio = Duplex.from({ readable: process.stdio, writable: inPieces });
+  stdio.on('error', () => undefined);
+  return { ...process, stdio };
 };
