@@ -108,7 +108,7 @@ export const processesWith = (command: string): number[] =>
       }
     });
 
-export const until = async (what: string, holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> => {
+export const until = async (what: string, holds: () => boolean | Promise<boolean>, withinMs = 45_000): Promise<void> => {
   for (const start = performance.now(); !(await holds());) {
     if (performance.now() - start > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
     await new Promise((resolve) => {
