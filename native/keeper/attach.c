@@ -45,11 +45,7 @@ static bool copy(int from, int to) {
 
 static void end_sending(int fd) { shutdown(fd, SHUT_WR); }
 
-<<<<<<< HEAD
 // The end of stdin is passed on: a view is closed by it, a pipe to a port is told that no more is sent.
-=======
-// The end of stdin ends the sending: a keeper then closes a view, and passes it on where the view became a pipe.
->>>>>>> c606b57 (A view that ends its sending is a pipe with half-close everywhere; a killed keeper leaves what it had taken)
 static int pump(int fd) {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
 	for (;;) {
