@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0755, REMOVE_ROUNDS = 64 };
+enum { FOLDER_MODE = 0755, REMOVE_ROUNDS = 4096, MOVE_DEPTH = 500 };
 #ifdef O_PATH
 enum { ON_THE_WAY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 #else
@@ -83,9 +83,15 @@ int below_folder_to_change(int parent, const char *name) {
 	return fd;
 }
 
-static bool remove_entry(int parent, const char *name, int depth);
+// A removal: the outermost folder, into which is moved what lies deeper than descriptors should go.
+struct removal {
+	int top;
+	unsigned moved;
+};
 
-static bool empty_folder(int fd, int depth) {
+static bool remove_entry(struct removal *removal, int parent, const char *name, int depth);
+
+static bool empty_folder(struct removal *removal, int fd, int depth) {
 	DIR *folder = fdopendir(fd);
 	bool emptied = folder != NULL;
 	if (!folder) {
@@ -94,34 +100,42 @@ static bool empty_folder(int fd, int depth) {
 		errno = failure;
 		return false;
 	}
+	if (depth == 0) removal->top = dirfd(folder);
 	for (struct dirent *entry; emptied && (entry = readdir(folder));)
-		if (!is_dots(entry->d_name)) emptied = remove_entry(dirfd(folder), entry->d_name, depth + 1);
+		if (!is_dots(entry->d_name)) emptied = remove_entry(removal, dirfd(folder), entry->d_name, depth + 1);
 	int failure = errno;
 	closedir(folder);
 	errno = failure;
 	return emptied;
 }
 
-static bool remove_entry(int parent, const char *name, int depth) {
+// The outermost folder is emptied again until it is empty, and this with it.
+static bool move_up(struct removal *removal, int parent, const char *name) {
+	char place[64];
+	int fd = below_folder_to_change(parent, name); // a folder that moves has to be writable itself
+	if (fd < 0) return false;
+	close(fd);
+	snprintf(place, sizeof place, ".orrery-%ld-%u.gone", (long)getpid(), ++removal->moved);
+	return renameat(parent, name, removal->top, place) == 0;
+}
+
+static bool remove_entry(struct removal *removal, int parent, const char *name, int depth) {
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT) return true;
 	int failure = errno;
 	if (failure != EISDIR && failure != EPERM) return false;
-	if (depth > BELOW_DEPTH) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
+	if (depth > MOVE_DEPTH) return move_up(removal, parent, name);
 	// Others may put something in while it is emptied.
 	for (int round = 0; round < REMOVE_ROUNDS; round++) {
 		if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
 		if (errno == ENOTDIR) errno = failure;
 		if (errno != ENOTEMPTY && errno != EEXIST) return false;
 		int fd = below_folder_to_change(parent, name);
-		if (fd < 0 || !empty_folder(fd, depth)) return false;
+		if (fd < 0 || !empty_folder(removal, fd, depth)) return false;
 	}
 	return false;
 }
 
-bool below_remove(int parent, const char *name) { return remove_entry(parent, name, 0); }
+bool below_remove(int parent, const char *name) { return remove_entry(&(struct removal){.top = -1}, parent, name, 0); }
 
 void below_raise_limit(void) {
 	struct rlimit limit;

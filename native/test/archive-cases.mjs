@@ -205,6 +205,15 @@ describe('remove', { concurrency: 3 }, () => {
     ok(['remove', dir])
   })
 
+  it('takes trees away that are too deep to be listed', () => {
+    const dir = place()
+    run('python3', ['-c', 'import os\nfor t in ("one","two"):\n  os.mkdir(t); os.chdir(t)\n  for i in range(3000): os.mkdir("d"); os.chdir("d")\n  open("f","w").close()\n  for i in range(3001): os.chdir("..")'], { cwd: dir })
+    const listed = command(['list', dir])
+    assert.deepEqual([listed.code, /ENAMETOOLONG/.test(listed.err)], [1, true])
+    ok(['remove', dir, '--from-stdin'], names('one/d/d', 'two'))
+    assert.deepEqual(Object.keys(list(dir)).sort(), ['one', 'one/d'])
+  })
+
   it('takes a whole folder with closed ones and deep ones in it, but not what a link leads to', () => {
     const outside = place(), dir = `${place()}/whole`
     writeFileSync(`${outside}/file`, 'x')
