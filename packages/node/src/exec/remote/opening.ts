@@ -91,7 +91,9 @@ type Opened = { readonly spec: EnvironmentSpec; readonly ledger: Ledger };
 export const mergeReports = (provided: readonly GuaranteeReport[], probed: readonly GuaranteeReport[]): GuaranteeReport[] =>
   probed.map((report) => provided.find(({ guarantee }) => guarantee === report.guarantee) ?? report);
 
-const lineTo = (opening: Opening, place: Place): Line & { readonly drop: () => void } => {
+type DroppableLine = Line & { readonly drop: () => void };
+
+const lineTo = (opening: Opening, place: Place): DroppableLine => {
   const over = new AbortController();
   const { clock, patienceMs, stopping } = opening;
   return {
@@ -106,16 +108,33 @@ const lineTo = (opening: Opening, place: Place): Line & { readonly drop: () => v
 
 const dropped = (): OrreryError => new OrreryError('stale', 'The environment is closed.');
 
+/** Keeps the way to the broker open, and notes how the view is let go of when the node stops. */
+const keepWays = ({ views }: Opening, line: DroppableLine, brokerSocket: string | null) => {
+  const broker = brokerSocket === null ? null : serveBroker(line, brokerSocket);
+  const leave = (): void => broker?.stop();
+  const drop = (): void => {
+    views.delete(letGo);
+    line.drop();
+  };
+  const letGo = (): void => {
+    leave();
+    drop();
+    line.place.detach();
+  };
+  views.add(letGo);
+  return { leave, drop };
+};
+
 /** The view of an environment in a place. The place may be gone: then everything asked of it says so. */
 const viewOf = async (
   opening: Opening,
   place: Place,
-  { spec, ledger, ready }: Opened & { readonly ready: boolean },
+  { spec, ledger, ready, probed }: Opened & { readonly ready: boolean; readonly probed?: readonly GuaranteeReport[] },
 ): Promise<Environment> => {
   const { provider, front, atStep } = opening;
   const line = lineTo(opening, place);
   const stager = { line, trees: opening.trees };
-  const guarantees = ready ? mergeReports(provider.provides, await probePlace(line)) : provider.provides;
+  const guarantees = ready ? mergeReports(provider.provides, probed ?? (await probePlace(line))) : provider.provides;
   const held = provider.provides.filter((report) => report.held).map(({ guarantee }) => guarantee);
   const view = {
     layout: line.layout,
@@ -127,18 +146,8 @@ const viewOf = async (
     networkHeld: held.includes('network'),
   };
   const asked = placeGrants(view).map(({ path }) => path);
-  const broker = ready ? serveBroker(line, spec.brokerSocket) : null;
-  const drop = (): void => {
-    opening.views.delete(letGo);
-    line.drop();
-  };
-  const letGo = (): void => {
-    broker?.stop();
-    drop();
-    place.detach();
-  };
-  opening.views.add(letGo);
   const trees = treesOf(spec, place, line.layout);
+  const ways = keepWays(opening, line, ready ? spec.brokerSocket : null);
   return createRemoteEnvironment(
     {
       backend: provider.name,
@@ -147,7 +156,7 @@ const viewOf = async (
       keeper: createRemoteKeeper(line),
       ledger,
       belongings: createBelongings(stager, ledger, opening.fence),
-      custody: createCustody({ stager, ledger, trees, atStep, leave: () => broker?.stop(), drop }),
+      custody: createCustody({ stager, ledger, trees, atStep, ...ways }),
       guarantees,
       view,
       system: ready ? await existing(line, asked) : new Set(),
@@ -215,12 +224,13 @@ export const openPlace = async (opening: Opening, directory: PlaceDirectory, spe
   atStep('place-noted');
   const line = lineTo(opening, place);
   await patiently(line, () => furnish(place, opening.keeperProgram));
-  checkGuarantees(provider.name, mergeReports(provider.provides, await probePlace(line)), spec.required);
+  const probed = await probePlace(line);
+  checkGuarantees(provider.name, mergeReports(provider.provides, probed), spec.required);
   atStep('stage-in');
   await stageAll(opening, { line, trees: opening.trees }, { spec, ledger });
   await ledger.change({ step: 'staged-in' });
   atStep('staged-in');
-  const environment = await viewOf(opening, place, { spec, ledger, ready: true });
+  const environment = await viewOf(opening, place, { spec, ledger, ready: true, probed });
   await ledger.change({ step: 'open' });
   atStep('place-open');
   return environment;
