@@ -39,7 +39,7 @@ export const forkRow = async (
   if (busy !== null) throw busy;
   if (source.prepared === null) throw whyNotReady(source) ?? environmentNotFound(source.id);
   if (source.open === 1 && (await (await parts.conductor().open(source)).stats()).processes !== 0)
-    throw new OrreryError('busy', `Programs run in the environment ${source.name}.`, {
+    throw new OrreryError('busy', `Programs run, or may run, in the environment ${source.name}.`, {
       rule: 'Files that are being written cannot be copied as they were at one moment.',
       fix: `orrery env stop ${source.name}`,
     });

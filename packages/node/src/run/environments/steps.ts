@@ -48,7 +48,9 @@ export const start = async (step: Step, row: NamedRow): Promise<void> => {
   const environment = await backend.open(spec);
   places.set(row.id, environment);
   parts.atKillPoint('environment-place-opened', 'start');
-  const keeps = environment.carriesAgentState && backend.exposure.kind === 'loopback';
+  // Elsewhere the machine is another one each time, whatever a set-up installed beside checkout and home.
+  const onThisMachine = environment.workdir === spec.workdir && environment.home === spec.home;
+  const keeps = environment.carriesAgentState && onThisMachine;
   const next = await afterStart(parts, row, { prepared, keeps });
   await record(parts, row.id, { open: 1, wanted: 'running', ...next });
   parts.atKillPoint('environment-started', 'start');
