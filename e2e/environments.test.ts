@@ -143,13 +143,14 @@ describe('an environment of its own', () => {
     expect([stopped.state, stopped.setup.state]).toEqual(['stopped', 'failed']);
   });
 
-  it('has its refusals in three lines: names, backends and bases that are not there, and a name that is taken', async () => {
+  it('has its refusals in three lines: names, backends and bases that are not there, a name that is taken, a project that has some', async () => {
     const repository = await project('refused', 'true');
     for (const [args, code] of [
       [['env', 'show', 'nobody'], 3],
       [['env', 'create', '--project', repository, '--backend', 'nothing'], 2],
       [['env', 'create', '--project', repository, '--base', 'nowhere'], 2],
       [['env', 'create', '--project', repository, '--name', 'fails'], 8],
+      [['project', 'remove', 'set-up'], 8],
     ] as const) {
       const answer = await place.cli(args);
       expect([answer.code, answer.stderr.trim().split('\n').length]).toEqual([code, 3]);

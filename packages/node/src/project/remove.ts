@@ -1,11 +1,11 @@
 import { OrreryError, type NodeBody } from '@orrery/protocol';
 import type { ProjectParts } from './add.ts';
 import type { ProjectRow } from './model.ts';
-import { countUnapplied, openTasks, updateProject } from './store.ts';
+import { countUnapplied, environmentNames, openTasks, updateProject } from './store.ts';
 
 /**
  * Forgets a project. Its slots go; its mirror goes only when no result and no saved work is in it. Rejects with `busy`
- * while tasks or checkouts are in use, and with `unsaved_work` while something depends on it and `salvage` is false.
+ * while tasks or checkouts are in use, `not_empty` while it has environments of their own, and with `unsaved_work` while something depends on it and `salvage` is false.
  */
 export const removeProject = async (
   { store, workspace, clock }: ProjectParts,
@@ -18,6 +18,7 @@ export const removeProject = async (
       rule: 'A project is forgotten when nothing works on it.',
       fix: `orrery task list --project ${row.name}`,
     });
+  refuseEnvironments(row, await environmentNames(store.read, row.id));
   const { results, salvage: saved } = await countUnapplied(store.read, row.id);
   if (results + saved > 0 && !salvage) {
     throw new OrreryError(
@@ -41,4 +42,17 @@ export const removeProject = async (
     await updateProject(tx.db, row.id, { removed_at: clock.nowMs() });
     await tx.append([{ taskId: null, turn: null, body }]);
   });
+};
+
+const refuseEnvironments = ({ name }: ProjectRow, environments: readonly string[]): void => {
+  if (environments.length === 0) return;
+  throw new OrreryError(
+    'not_empty',
+    `${name} has ${environments.length} environment${environments.length === 1 ? '' : 's'} of its own.`,
+    {
+      rule: 'They are not taken away along with a project.',
+      fix: `orrery env delete ${environments[0]}`,
+      details: { environments },
+    },
+  );
 };

@@ -68,6 +68,18 @@ export const openTasks = async (db: Db, projectId: string): Promise<number> =>
       .execute()
   ).length;
 
+/** Names of the project's environments of their own; the rows are the environment slice's. */
+export const environmentNames = async (db: Db, projectId: string): Promise<string[]> =>
+  (
+    await db
+      .selectFrom('named_environment')
+      .select('name')
+      .where('project_id', '=', projectId)
+      .where('deleted_at', 'is', null)
+      .orderBy('id')
+      .execute()
+  ).map(({ name }) => name);
+
 /** Results that were not applied, and saved work: what forgetting a project would lose sight of. */
 export const countUnapplied = async (db: Db, projectId: string): Promise<{ results: number; salvage: number }> => {
   const tasks = await db
