@@ -5,6 +5,7 @@ import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { pathsOf, type Paths } from './paths.ts';
 import { newRequestId, receiptBook, type Receipt } from './receipts.ts';
 import { screenOf } from './screen.ts';
+import { inert, inertJson } from './inert.ts';
 import type { World } from './world.ts';
 
 /** What a command gathers while it runs; the envelope is made of it at the end. */
@@ -50,10 +51,10 @@ export const createContext = ({ table, spec, input, mode, world, held }: Given):
     note,
     warn: (text) => {
       held.warnings.push(text);
-      note(`${side.careful('!')} ${text}`);
+      note(`${side.careful('!')} ${inert(text)}`);
     },
     data: ({ text, json }) => {
-      if (mode === 'jsonl') world.stdout.write(`${JSON.stringify(json)}\n`);
+      if (mode === 'jsonl') world.stdout.write(`${inertJson(json)}\n`);
       if (mode === 'human' && text !== null) world.stdout.write(`${text}\n`);
     },
     connect: join,

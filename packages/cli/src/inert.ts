@@ -11,3 +11,10 @@ export const inert = (text: string): string => text.replace(ESCAPE, '').replace(
 
 /** The same on one line. */
 export const inertLine = (text: string): string => inert(text).replace(/\s+/g, ' ').trim();
+
+// What JSON itself leaves unescaped. Escaped, it is the same value.
+const JSON_CONTROL = new RegExp('[\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]', 'g');
+
+/** A value as JSON in which a terminal finds nothing to obey: every control character and bidirectional mark is escaped. */
+export const inertJson = (value: unknown): string =>
+  JSON.stringify(value).replace(JSON_CONTROL, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -6,7 +6,7 @@ import { createContext, type Held } from './context.ts';
 import { errorEnvelope, resultEnvelope, type EnvelopeParts } from './envelope.ts';
 import { exitOfError } from './exit.ts';
 import { commandHelp, mainHelp, nounHelp } from './help.ts';
-import { inert } from './inert.ts';
+import { inert, inertJson } from './inert.ts';
 import { screenOf } from './screen.ts';
 import type { World } from './world.ts';
 
@@ -35,7 +35,7 @@ const showHelp = (meaning: Meaning & { kind: 'help' }, world: World, argv: reado
       : meaning.noun !== null
         ? nounHelp(meaning.noun, table, screen)
         : mainHelp(table, screen);
-  world.stdout.write(modeOf(argv) === 'human' ? `${text}\n` : `${JSON.stringify(resultEnvelope(bareParts('help'), { text }))}\n`);
+  world.stdout.write(modeOf(argv) === 'human' ? `${text}\n` : `${inertJson(resultEnvelope(bareParts('help'), { text }))}\n`);
   return 0;
 };
 
@@ -79,7 +79,7 @@ type Ending = { readonly world: World; readonly mode: Mode; readonly parts: Enve
 
 const succeed = ({ world, mode, parts, outcome }: Ending & { readonly outcome: Outcome }): number => {
   if (mode !== 'human') {
-    world.stdout.write(`${JSON.stringify(resultEnvelope(parts, outcome.result))}\n`);
+    world.stdout.write(`${inertJson(resultEnvelope(parts, outcome.result))}\n`);
     return 0;
   }
   writeText(world, outcome);
@@ -100,13 +100,13 @@ const endWithFailure = ({
 }: Ending & { readonly outcome: Outcome; readonly failure: NonNullable<Outcome['failure']> }): number => {
   const exit = failure.exit ?? exitOfError(failure.error.code);
   if (mode === 'human') writeText(world, outcome);
-  else world.stdout.write(`${JSON.stringify(errorEnvelope(parts, failure.error, exit))}\n`);
+  else world.stdout.write(`${inertJson(errorEnvelope(parts, failure.error, exit))}\n`);
   return exit;
 };
 
 const fail = ({ world, mode, parts, error }: Ending & { readonly error: OrreryError }): number => {
   if (mode === 'human') writeError(world, error);
-  else world.stdout.write(`${JSON.stringify(errorEnvelope(parts, error))}\n`);
+  else world.stdout.write(`${inertJson(errorEnvelope(parts, error))}\n`);
   return exitOfError(error.code);
 };
 

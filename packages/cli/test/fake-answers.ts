@@ -71,7 +71,7 @@ export const answerOf = (call: Call, state: FakeState, around: Around): unknown 
     projectShow: () => find(state.projects, params['id']),
     taskShow: () => find(state.tasks, params['id']),
     taskAttempts: () => ({ items: attemptsOf(find(state.tasks, params['id'])), seq }),
-    taskDiff: () => diffOf(find(state.tasks, params['id'])),
+    taskDiff: () => diffOf(find(state.tasks, params['id']), state.patch),
     taskDescribe: () => ({ runs: [{ stage: 'drive', text: 'pi --print (token: …)\n' }] }),
     backendList: () => ({ items: state.backends }),
     harnessList: () => ({ items: harnesses }),
@@ -130,7 +130,7 @@ const attemptsOf = (task: Task): unknown[] =>
         },
       ];
 
-const diffOf = (task: Task): unknown => ({
+const diffOf = (task: Task, shown = patch): unknown => ({
   taskId: task.id,
   baseSha: 'a'.repeat(40),
   headSha: 'b'.repeat(40),
@@ -138,7 +138,7 @@ const diffOf = (task: Task): unknown => ({
     (task.result?.filesChanged ?? 0) === 0
       ? []
       : [{ path: 'roman.sh', oldPath: null, status: 'modified', insertions: 2, deletions: 1 }],
-  patch: (task.result?.filesChanged ?? 0) === 0 ? '' : patch,
+  patch: (task.result?.filesChanged ?? 0) === 0 ? '' : shown,
   truncated: false,
 });
 

@@ -20,6 +20,8 @@ export const idOf = (kind: 'task' | 'project' | 'salvage' | 'token', number: num
 
 /** What a fake node knows. Tests change it freely. */
 export type FakeState = {
+  /** The patch of every task; the usual one when absent. */
+  patch?: string;
   projects: Project[];
   tasks: Task[];
   salvage: Salvage[];

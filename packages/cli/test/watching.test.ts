@@ -1,4 +1,6 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { inert } from '../src/inert.ts';
 import { envelopeOf, useBench } from './use-bench.ts';
 
 const { hold, set, run } = useBench();
@@ -128,5 +130,26 @@ describe('the pager', () => {
       plain: plain.stdout.startsWith('diff --git'),
       none: none.stdout.includes('+new'),
     }).toEqual({ terminal: '', paged: 1, coloured: true, plain: true, none: true });
+  });
+
+  it('and nothing that the agent wrote is obeyed by a terminal, with or without colours, while pipes and JSON stay exact', async () => {
+    set('tasks');
+    const hostile = 'diff --git a/x b/x\n+\u001b]0;title\u0007\u001b[2J\u009b2Jevil\u202e\u007f\b\n';
+    hold.bench.node.state.patch = hostile;
+    const harmless = (text: string | undefined): boolean => text !== undefined && inert(stripVTControlCharacters(text)) === text;
+    await run(['task', 'diff', 'last'], { terminal: true, env: { PAGER: 'more', NO_COLOR: '1' } });
+    const unpaged = await run(['task', 'diff', 'last', '--no-pager'], { terminal: true, env: { NO_COLOR: '1' } });
+    const dumb = await run(['task', 'diff', 'last'], { terminal: true, env: { TERM: 'dumb' } });
+    const piped = await run(['task', 'diff', 'last']);
+    const json = await run(['task', 'diff', 'last', '--json'], { terminal: true });
+    expect([harmless(hold.bench.paged[0]), harmless(unpaged.stdout), harmless(dumb.stdout), harmless(json.stdout)]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(unpaged.stdout).toContain('+2Jevil');
+    expect(piped.stdout).toBe(hostile);
+    expect((envelopeOf(json)['result'] as { patch: string }).patch).toBe(hostile);
   });
 });

@@ -39,7 +39,9 @@ export const taskDiff: Command = async (context) => {
     );
   if (context.input.flag('stat'))
     return { result: diff, text: filesText(context.screen, diff.files, diff.files.length).join('\n') };
-  const text = context.world.stdout.isTTY ? paintPatch(context.screen, diff.patch) : diff.patch;
+  // What prints it ends it with a line feed.
+  const patch = diff.patch.replace(/\n$/, '');
+  const text = context.world.stdout.isTTY ? paintPatch(context.screen, patch) : patch;
   const pager = pagerOf(context);
   if (pager !== null && (await context.world.processes.page(pager, text))) return { result: diff };
   return { result: diff, text };

@@ -94,7 +94,8 @@ export const taskCommands: readonly CommandSpec[] = [
     noun: 'task',
     verb: 'diff',
     summary: 'show the change that a task made',
-    detail: 'Honours $ORRERY_PAGER, $GIT_PAGER and $PAGER on a terminal.',
+    detail:
+      'On a terminal without control characters and through $ORRERY_PAGER, $GIT_PAGER or $PAGER; in a pipe or file byte for byte, as git apply wants it.',
     arguments: [task],
     options: [
       { name: 'stat', kind: 'flag', summary: 'only the files and how much changed' },
