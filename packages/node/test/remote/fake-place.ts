@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import type { Readable } from 'node:stream';
+import { OrreryError } from '@orrery/protocol/errors';
 import { pipeline } from 'node:stream/promises';
 import { descendants, residentBytes } from '../../src/exec/process-tree.ts';
 import type { Place, PlaceCommand, PlaceProcess, PlaceProvider, PlaceState } from '../../src/exec/remote/place.ts';
@@ -89,8 +90,12 @@ export const createFakePlaces = (directory: string): FakePlaces => {
     owner: null,
     variables: VARIABLES,
     mounted: [],
-    exec: (command) =>
-      places.unreachable ? Promise.reject(new Error('the line is down')) : Promise.resolve(runCommand(command, open)),
+    exec: async (command) => {
+      if (places.unreachable) throw new Error('the line is down');
+      // An engine that answers, and has no such place any more, refuses.
+      if (!existsSync(rootOf(id))) throw new OrreryError('backend_unavailable', 'There is no such place.');
+      return runCommand(command, open);
+    },
     state: () => state(id),
     explain: () => Promise.resolve(null),
     stats: () => measure(join(rootOf(id), 'runs')),

@@ -11,7 +11,7 @@ import type { KeeperHello, KeeperLook } from '../../keeper/records.ts';
 import { translateRefusal } from '../../keeper/requests.ts';
 import type { KeeperIdentity, OutputStream } from '../../keeper/types.ts';
 import { GREETING_MS, HEARTBEAT_ANSWER_MS, HEARTBEAT_MS } from './limits.ts';
-import { checkThere, createPauses, explanationOf, isUnreachable } from './patience.ts';
+import { createPauses, explanationOf, judgeFailure } from './patience.ts';
 import type { Line } from './patience.ts';
 import { createSubscription } from './subscription.ts';
 import type { Subscription } from './subscription.ts';
@@ -49,8 +49,7 @@ const checkAlive = async ({ line, look, identity }: LinkParts): Promise<void> =>
   try {
     found = await look();
   } catch (thrown) {
-    if (!isUnreachable(thrown)) throw thrown;
-    return checkThere(line);
+    return judgeFailure(line, thrown);
   }
   const same = !found.missing && (identity === null || (found.identity !== null && sameIdentity(found.identity, identity)));
   if (!found.missing && found.alive && same) return;

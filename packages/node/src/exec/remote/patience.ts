@@ -41,6 +41,16 @@ export const checkThere = async (line: Line): Promise<void> => {
   if (state?.state === 'gone') throw placeGone(state.why, await explanationOf(line));
 };
 
+/**
+ * What a failure of a command in the place means: returns when only the connection broke and it may be tried again; throws
+ * that the place is gone when it is, since a command that is refused may be refused for that; else throws the failure.
+ */
+export const judgeFailure = async (line: Line, thrown: unknown): Promise<void> => {
+  const refused = thrown instanceof OrreryError && thrown.code === 'backend_unavailable';
+  if (refused || isUnreachable(thrown)) await checkThere(line);
+  if (!isUnreachable(thrown)) throw thrown;
+};
+
 /** Pauses between tries, longer each time. `next` rejects when the patience is at its end or the view was dropped. */
 export const createPauses = (line: Line): { next(cause: unknown): Promise<void> } => {
   const start = line.clock.monotonicMs();
@@ -62,8 +72,7 @@ export const patiently = async <T>(line: Line, work: () => Promise<T>): Promise<
     try {
       return await work();
     } catch (thrown) {
-      if (!isUnreachable(thrown)) throw thrown;
-      await checkThere(line);
+      await judgeFailure(line, thrown);
       await pauses.next(thrown);
     }
   }

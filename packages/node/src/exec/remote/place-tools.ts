@@ -8,7 +8,7 @@ import type { KeeperLook } from '../../keeper/records.ts';
 import type { GuaranteeReport, OutputChunk, OutputStream } from '../../keeper/types.ts';
 import { commandFailed, mustRun, runInPlace, startInPlace, unreachable } from './command.ts';
 import { STAGE_MS } from './limits.ts';
-import { createPauses, checkThere, isUnreachable, patiently } from './patience.ts';
+import { createPauses, judgeFailure, patiently } from './patience.ts';
 import type { Line } from './patience.ts';
 
 const parse = <T>(text: Buffer, read: (value: unknown) => T): T => {
@@ -138,8 +138,7 @@ export async function* readPlaceSpool(
       }
       return;
     } catch (thrown) {
-      if (thrown instanceof OrreryError && !isUnreachable(thrown)) throw thrown;
-      await checkThere(line);
+      await judgeFailure(line, thrown instanceof OrreryError ? thrown : unreachable('its output broke off', thrown));
       await pauses.next(thrown);
     }
   }

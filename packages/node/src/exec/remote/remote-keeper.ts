@@ -6,7 +6,7 @@ import { refusalError } from '../../keeper/refusal.ts';
 import { renderEnvFile, renderSpecFile } from '../../keeper/spec-file.ts';
 import { keeperLost } from '../../keeper/lost.ts';
 import { commandFailed, runInPlace } from './command.ts';
-import { checkThere, createPauses, isUnreachable, patiently } from './patience.ts';
+import { checkThere, createPauses, isUnreachable, judgeFailure, patiently } from './patience.ts';
 import type { Line } from './patience.ts';
 import { lookAt, probePlace, readPlaceSpool, settleRun } from './place-tools.ts';
 import { connectToRun, inputStateLeft } from './remote-connection.ts';
@@ -45,13 +45,10 @@ const launch = async (line: Line, dir: string, spec: KeeperSpec): Promise<Keeper
       own = true;
       return await connectToRun(line, dir, null);
     } catch (thrown) {
-      if (!isUnreachable(thrown)) {
-        const foreign = thrown instanceof OrreryError && thrown.code === 'conflict';
-        if (!foreign) await settleRun(line, dir).catch(() => undefined);
-        throw thrown;
-      }
+      const foreign = thrown instanceof OrreryError && thrown.code === 'conflict';
+      if (!foreign && !isUnreachable(thrown)) await settleRun(line, dir).catch(() => undefined);
+      await judgeFailure(line, thrown);
       own = true;
-      await checkThere(line);
       await pauses.next(thrown);
     }
   }

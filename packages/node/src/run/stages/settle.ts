@@ -104,7 +104,7 @@ const closeEnvironment = async (context: AttemptContext, { environment, prepared
     return (await open?.close())?.lost ?? null;
   } catch (thrown) {
     // Tried again and again: what is in a place that stays out of reach is kept when it is found by a later start.
-    const outOfReach = thrown instanceof OrreryError && thrown.code === 'backend_unreachable';
+    const outOfReach = thrown instanceof OrreryError && ['backend_unreachable', 'backend_unavailable'].includes(thrown.code);
     if (context.keepPlace !== true || !outOfReach) throw thrown;
     return `${thrown.message} What was done there since it was brought back last is still there.`;
   }
