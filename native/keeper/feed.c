@@ -1,5 +1,6 @@
 // A command whose stdin ends where the caller says, over a connection that can only end as a whole.
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,17 @@ static struct source in = {.fd = STDIN_FILENO};
 
 enum fed { FED, FED_NOT_WANTED, FED_CUT };
 
+// Waits for something to pass on; false when the command is gone and nobody reads its stdin any more.
+static bool is_wanted(int to) {
+	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = to, .events = 0}};
+	while (in.start == in.end) {
+		if (poll(fds, 2, -1) < 0) continue;
+		if (fds[1].revents) return false;
+		if (fds[0].revents) break;
+	}
+	return true;
+}
+
 static uint32_t little_endian(const uint8_t *bytes) {
 	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
@@ -21,6 +33,7 @@ static uint32_t little_endian(const uint8_t *bytes) {
 // Passes one piece on; a command that reads no more is no failure.
 static enum fed feed_piece(int to, uint32_t left) {
 	while (left > 0) {
+		if (!is_wanted(to)) return FED_NOT_WANTED;
 		if (!source_fill(&in)) return FED_CUT;
 		size_t ready = in.end - in.start, part = left < ready ? left : ready;
 		if (!write_all(to, in.bytes + in.start, part)) return FED_NOT_WANTED;
@@ -33,6 +46,7 @@ static enum fed feed_piece(int to, uint32_t left) {
 static enum fed feed_all(int to) {
 	for (;;) {
 		uint8_t head[4];
+		if (!is_wanted(to)) return FED_NOT_WANTED;
 		if (source_take(&in, head, sizeof head) != sizeof head) return FED_CUT;
 		uint32_t size = little_endian(head);
 		if (size == 0) return FED;

@@ -41,6 +41,9 @@ describe('feed', () => {
     child.stdin.write(Buffer.concat([piece(Buffer.from('x')), end]))
     assert.equal(await new Promise((resolve) => child.on('close', resolve)), 0)
     child.stdin.destroy()
+    const gone = spawn(binary, ['feed', '--', 'sh', '-c', 'exit 9'], { env: { ...keeperEnv, PATH: process.env.PATH }, stdio: ['pipe', 'pipe', 'inherit'] })
+    assert.equal(await new Promise((resolve) => gone.on('close', resolve)), 9)
+    gone.stdin.destroy()
   })
 
   it('says what is wrong with the command', () => {
