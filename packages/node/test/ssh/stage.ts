@@ -1,5 +1,5 @@
 // A checkout, a broker and a backend on a host, for tests that are about one environment.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -83,15 +83,14 @@ export const leftOn = (host: SshHost, account = 'root'): string[] => {
   }
 };
 
-/** Clients of this machine that still hold on to a host. */
-export const clientsOf = (host: SshHost): string[] =>
+/** Clients that the backend of a state directory started and that still run: they run where its sockets are. */
+export const clientsOf = (stateDir: string): string[] =>
   readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))
-    .flatMap((pid) => {
+    .filter((pid) => {
       try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-        return words[0]?.endsWith('ssh') === true && words.includes(host.config) ? [words.join(' ')] : [];
+        return readlinkSync(`/proc/${pid}/cwd`) === join(stateDir, 'ssh-sockets');
       } catch {
-        return [];
+        return false;
       }
     });
