@@ -2,8 +2,8 @@
 
 /** Sessions on one connection by default. Servers allow ten (MaxSessions); one is the connection's own. */
 export const SESSIONS_PER_CONNECTION = 8;
-/** A connection nobody uses is given back after this time. */
-export const IDLE_MS = 60_000;
+/** A connection nobody uses is given back after this time: long enough for what follows at once, and making another is cheap. */
+export const IDLE_MS = 10_000;
 /** From starting the client to the first word of the host: name look-up, jump hosts, keys. */
 export const CONNECT_MS = 60_000;
 /** What start-up files may print before a command begins. */
