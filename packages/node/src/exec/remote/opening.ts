@@ -8,6 +8,7 @@ import { SANDBOX_FRONT_PORT } from '../limits.ts';
 import { createBelongings } from './belongings.ts';
 import { borrowedFolder, stageBorrowed } from './borrowed.ts';
 import type { ObjectPacks } from './borrowed-objects.ts';
+import { unreachable } from './command.ts';
 import { createCustody } from './custody.ts';
 import { furnish, layoutOf } from './furnish.ts';
 import type { PlaceLayout } from './furnish.ts';
@@ -257,7 +258,8 @@ const findAgain = async (opening: Opening, id: string, ref: Readonly<Record<stri
     try {
       return await opening.provider.find(id, ref);
     } catch (thrown) {
-      if (opening.clock.monotonicMs() - start >= opening.patienceMs) throw thrown;
+      if (opening.clock.monotonicMs() - start >= opening.patienceMs)
+        throw thrown instanceof OrreryError ? thrown : unreachable('nobody can tell whether it is there', thrown);
       await opening.clock.sleep(waitMs, opening.stopping);
     }
   }

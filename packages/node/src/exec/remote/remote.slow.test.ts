@@ -242,4 +242,48 @@ describe('an environment in a place', () => {
     await found!.finish();
     await again.close();
   }, 120_000);
+
+  it('that stays out of reach is given up after its time, is not said to be gone, and is as it was', async () => {
+    const { root, spec, places } = newStage();
+    const backend = createRemoteBackend(places, remoteParts(join(root, 'state'), { patienceMs: 500 }));
+    const environment = await backend.open(spec);
+    const handle = await environment.start(
+      sampleRun({ command: 'sleep', args: ['1000'], cwd: environment.workdir, limits: spec.limits }),
+    );
+    await handle.go();
+    const waiting = handle.wait();
+    waiting.catch(() => undefined);
+    places.unreachable = true;
+    places.cut();
+    await expect(handle.write('late', Buffer.from('x'))).rejects.toMatchObject({ code: 'backend_unreachable' });
+    await expect(waiting).rejects.toMatchObject({ code: 'backend_unreachable' });
+    await expect(environment.sync()).rejects.toMatchObject({ code: 'backend_unreachable' });
+    await expect(environment.close()).rejects.toMatchObject({ code: 'backend_unreachable' });
+    await expect(backend.reopen(spec)).rejects.toMatchObject({ code: 'backend_unreachable' });
+    places.unreachable = false;
+    const again = await backend.reopen(spec);
+    const found = await again.reattach(handle.id);
+    expect(await found!.tryWait()).toBeNull();
+    expect(await again.close()).toEqual({ lost: null });
+  }, 120_000);
+
+  it('brings back links as links: nothing outside of the checkout is touched through them', async () => {
+    const { root, spec, backend } = newStage();
+    const outside = join(root, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'file'), 'mine');
+    mkdirSync(join(spec.workdir, 'folder'));
+    writeFileSync(join(spec.workdir, 'folder/file'), 'before');
+    const environment = await backend.open(spec);
+    await run(environment, `rm -r folder; ln -s ${outside} folder; ln -s /etc/passwd link`);
+    await environment.sync();
+    expect([readlinkSync(join(spec.workdir, 'folder')), readFileSync(join(outside, 'file'), 'utf8')]).toEqual([outside, 'mine']);
+    await run(environment, 'rm folder; mkdir folder; echo evil > folder/file; rm link; echo own > link');
+    await environment.close();
+    expect([readFileSync(join(spec.workdir, 'folder/file'), 'utf8'), readFileSync(join(outside, 'file'), 'utf8')]).toEqual([
+      'evil\n',
+      'mine',
+    ]);
+    expect(readdirSync(outside)).toEqual(['file']);
+  });
 });
