@@ -12,5 +12,10 @@ export const providerOf = (given: unknown): PlaceProvider => {
   const connected = connectEngine(String(given));
   connected.catch(() => undefined);
   const options = sampleOptions({ image: SMALL_IMAGE, toolPaths: [dirname(dirname(NODE))] });
-  return createDockerProvider({ options, installation: 'test', engine: () => connected });
+  return createDockerProvider({
+    options,
+    installation: 'test',
+    programs: { programs: null, node: dirname(NODE) },
+    engine: () => connected,
+  });
 };

@@ -9,6 +9,9 @@ import { word } from '../conformance/stage.ts';
 import { SMALL_IMAGE } from './engine.ts';
 import { sampleOptions, samplePlace } from './samples.ts';
 
+/** Where a node has its programs. */
+export const LOCAL_PROGRAMS = { programs: '/data/programs', node: '/node/bin' };
+
 /** What a command may take on a slow machine. */
 export const LONG_MS = 60_000;
 
@@ -33,7 +36,7 @@ export const createPlaces = (engine: () => TestEngine) => {
   const provider = async (over: Partial<DockerOptions> = {}, socket = engine().socket): Promise<PlaceProvider> => {
     const connected = await connectEngine(socket);
     const options = sampleOptions({ image: SMALL_IMAGE, ...over });
-    return createDockerProvider({ options, installation, engine: () => Promise.resolve(connected) });
+    return createDockerProvider({ options, installation, programs: LOCAL_PROGRAMS, engine: () => Promise.resolve(connected) });
   };
   /** Every container of the engine, whoever made it. */
   const containers = async (): Promise<string[]> => {

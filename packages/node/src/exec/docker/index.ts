@@ -1,5 +1,6 @@
 // Backend `docker`: a container for each environment, by Docker or Podman.
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { BackendFactory } from '../backend.ts';
 import { parseBackendOptions } from '../options.ts';
 import { createRemoteBackend } from '../remote/index.ts';
@@ -28,7 +29,8 @@ export const dockerFactory = (parts: RemoteBackendParts): BackendFactory => ({
   summary: 'A container for each environment, by Docker or Podman: own files, no network but the broker, limits.',
   make: (given) => {
     const options = parseBackendOptions('docker', dockerOptions, given);
+    const programs = { programs: parts.mountable?.[0] ?? null, node: dirname(process.execPath) };
     const engine = engineOf(options, parts.variables);
-    return createRemoteBackend(createDockerProvider({ options, installation: parts.installation, engine }), parts);
+    return createRemoteBackend(createDockerProvider({ options, installation: parts.installation, programs, engine }), parts);
   },
 });

@@ -8,6 +8,9 @@ export const LABELS = {
   image: 'dev.orrery.image',
 } as const;
 
+/** Labels of an image that has agent programs, in the layout of a node of that version. */
+export const IMAGE_LABELS = { version: 'dev.orrery.version', programs: 'dev.orrery.programs', node: 'dev.orrery.node' } as const;
+
 /** Whose a container is. */
 export type Owner = { readonly installation: string; readonly environmentId?: string };
 

@@ -9,6 +9,8 @@ import type { Owner } from './labels.ts';
 import { ASK_AGAIN_MS, NAME_TAKEN_MS } from './limits.ts';
 import type { DockerOptions } from './options.ts';
 import { createContainerPlace, lookAt } from './place.ts';
+import { programsOfImage } from './programs.ts';
+import type { LocalPrograms } from './programs.ts';
 import { PLACE_FOLDER, PLACE_ROOT, containerName, renderContainer } from './request.ts';
 import { firstFile, folderArchive } from './tar.ts';
 import { chooseUser, needsNames, refuseRoot, resolveUser } from './user.ts';
@@ -20,6 +22,7 @@ import type { EngineContainer } from './wire.ts';
 export type DockerParts = {
   readonly options: DockerOptions;
   readonly installation: string;
+  readonly programs: LocalPrograms;
   /** Connects once; a failure is tried again at the next call. */
   readonly engine: () => Promise<Engine>;
 };
@@ -125,7 +128,7 @@ const create = async (parts: DockerParts, spec: PlaceSpec, progress: (line: stri
   const engine = await parts.engine();
   const before = await findOwn(engine, spec);
   const made = await finish(engine, parts, before?.Id ?? (await make(engine, parts, { spec, progress })));
-  return createContainerPlace({ engine, ...made, mounted: mountedIn(made.container) });
+  return createContainerPlace({ engine, ...made, mounted: mountedIn(parts, made.container) });
 };
 
 const find = async (parts: DockerParts, environmentId: string, ref: Readonly<Record<string, string>>): Promise<Place | null> => {
@@ -141,14 +144,16 @@ const find = async (parts: DockerParts, environmentId: string, ref: Readonly<Rec
       rule: 'What cannot be looked at is not taken for gone.',
     });
   const ids = await ownerOf(engine, container, parts.options.user);
-  return createContainerPlace({ engine, container, owner: ids, mounted: mountedIn(container) });
+  return createContainerPlace({ engine, container, owner: ids, mounted: mountedIn(parts, container) });
 };
 
-/** What a container that is found again was given of this machine. */
-const mountedIn = ({ Mounts: mounts }: EngineContainer): Place['mounted'] =>
-  (mounts ?? [])
+/** What a container has of this machine: what is mounted, and programs of its image. */
+const mountedIn = ({ programs }: DockerParts, { Mounts: mounts, Config }: EngineContainer): Place['mounted'] => [
+  ...programsOfImage(Config.Labels, programs),
+  ...(mounts ?? [])
     .filter(({ Type }) => Type === 'bind')
-    .map(({ Source, Destination }) => ({ local: Source ?? Destination, inside: Destination }));
+    .map(({ Source, Destination }) => ({ local: Source ?? Destination, inside: Destination })),
+];
 
 const idsOf = async (parts: DockerParts): Promise<string[]> => {
   const owner: Owner = { installation: parts.installation };

@@ -1,4 +1,5 @@
 // The pure parts of the backend docker: where the engine is, which image, who, and what its answers mean.
+import { version } from '@orrery/protocol/version';
 import { describe, expect, it } from 'vitest';
 import { sampleOptions } from '../../../test/docker/samples.ts';
 import { parseBackendOptions } from '../options.ts';
@@ -9,6 +10,7 @@ import { chooseImage } from './image.ts';
 import { isOwned, labelFilter } from './labels.ts';
 import { STANDARD_IMAGE, dockerOptions } from './options.ts';
 import { measuresOf, placeVariables } from './place.ts';
+import { programsOfImage } from './programs.ts';
 import { firstFile, folderArchive } from './tar.ts';
 import { chooseUser, refuseRoot, resolveUser } from './user.ts';
 import { checkEngine } from './walls.ts';
@@ -173,6 +175,25 @@ describe('what the engine says', () => {
       const good = { OSType: 'linux', SecurityOptions: ['name=seccomp,profile=default'], MemoryLimit: true, PidsLimit: true };
       expect(() => checkEngine(good)).not.toThrow();
       expect(() => checkEngine({ ...good, ...weaker })).toThrow(expect.objectContaining({ code: 'backend_unavailable' }));
+    },
+  );
+});
+
+describe('programs that an image has', () => {
+  const local = { programs: '/data/programs', node: '/node/bin' };
+  const labels = { 'dev.orrery.version': version, 'dev.orrery.programs': '/opt/programs', 'dev.orrery.node': '/usr/local/bin' };
+  it('are used there by a node of the same version', () => {
+    expect(programsOfImage(labels, local)).toEqual([
+      { local: '/data/programs', inside: '/opt/programs' },
+      { local: '/node/bin', inside: '/usr/local/bin' },
+    ]);
+  });
+
+  it.each([{ 'dev.orrery.version': '0.0.0' }, { 'dev.orrery.programs': '../x', 'dev.orrery.node': 'bin' }])(
+    'are not when the label is %j',
+    (wrong) => {
+      expect(programsOfImage({ ...labels, ...wrong }, local)).toEqual([]);
+      expect(programsOfImage(null, local)).toEqual([]);
     },
   );
 });
