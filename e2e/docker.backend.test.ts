@@ -63,6 +63,35 @@ describe.skipIf(why !== null)('on docker', { timeout: 300_000 }, () => {
     await noContainers();
   });
 
+  it('orrery down --prune removes what this installation left, known or not, and nothing else', async (context) => {
+    const place = placeOfTest(config(), context);
+    const life = await place.up();
+    const { installationId } = await place.client(life).call('nodeShow');
+    const make = async (name: string, installation: string): Promise<string> => {
+      const labels = { 'dev.orrery.installation': installation, 'dev.orrery.environment': name };
+      const body = {
+        Image: IMAGE,
+        Entrypoint: ['sleep', '1000'],
+        StopSignal: 'SIGKILL',
+        Labels: labels,
+        HostConfig: { NetworkMode: 'none' },
+      };
+      return (JSON.parse((await engine!.ask('POST', `/containers/create?name=${name}`, body)).text) as { Id: string }).Id;
+    };
+    await make('env_forgotten', installationId);
+    const foreign = await make('env_foreign', `${installationId}2`);
+    const answer = await place.cli(['down', '--prune', '--json']);
+    expect([answer.code, answer.envelope().result]).toEqual([
+      0,
+      {
+        stopped: true,
+        pruned: expect.arrayContaining([{ backend: 'docker', removed: ['env_forgotten'], problem: null }]) as unknown,
+      },
+    ]);
+    expect((await containers()).map((one) => (one as { Id: string }).Id)).toEqual([foreign]);
+    await engine!.ask('DELETE', `/containers/${foreign}?force=true`);
+  });
+
   it('a node killed in the middle is started again, and the program has gone on and is not started twice', async (context) => {
     const place = placeOfTest(config(), context);
     const life = await place.up();

@@ -14,6 +14,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   nodeShow: get('/node'),
   nodeDoctor: get('/node/doctor'),
   nodeDrain: post('/node/drain'),
+  nodePrune: post('/node/prune'),
   capabilities: get('/capabilities'),
   snapshot: get('/snapshot'),
   eventList: get('/events/page'),

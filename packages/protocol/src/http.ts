@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { egressOperations } from './egress.ts';
 import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
-import { backendView, capabilities, configExplained, doctorReport, harnessInstalled, harnessView, nodeFacts } from './node.ts';
+import { backendView, capabilities, configExplained, harnessInstalled, harnessView, nodeFacts } from './node.ts';
+import { nodeOperations } from './node-operations.ts';
 import { project, projectAdd, projectSet } from './project.ts';
 import { salvage, salvageRestore, salvageRestored } from './salvage.ts';
 import { pageOf, pageQuery } from './scalars.ts';
@@ -13,36 +14,7 @@ import { modelUsage } from './usage.ts';
 
 /** Every operation by name. The name is what `GET /capabilities` lists. */
 export const operations = {
-  health: operation({
-    method: 'get',
-    path: '/health',
-    scope: null,
-    summary: 'Whether the node answers; no facts.',
-    answer: done,
-  }),
-  nodeShow: operation({
-    method: 'get',
-    path: '/node',
-    scope: 'viewer',
-    summary: 'Who the node is and what it does.',
-    answer: nodeFacts,
-  }),
-  nodeDoctor: operation({
-    method: 'get',
-    path: '/node/doctor',
-    scope: 'viewer',
-    summary: 'What is wrong and how to mend it.',
-    answer: doctorReport,
-  }),
-  nodeDrain: operation({
-    method: 'post',
-    path: '/node/drain',
-    scope: 'owner',
-    summary: 'Take no new work, then stop.',
-    body: z.strictObject({ stop: z.boolean().default(true), now: z.boolean().default(false) }),
-    answer: done,
-    status: 202,
-  }),
+  ...nodeOperations,
   capabilities: operation({
     method: 'get',
     path: '/capabilities',

@@ -85,6 +85,7 @@ export {
   type DoctorReport,
   type HarnessView,
   type NodeFacts,
+  type NodePruned,
 } from './node.ts';
 export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
 export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';

@@ -48,6 +48,20 @@ export const backendView = z.object({
   guarantees: z.array(z.object({ guarantee: z.string(), held: z.boolean(), by: z.string(), missing: z.string().nullable() })),
   cannotStop: z.array(z.string()),
 });
+/** What `POST /node/prune` removed, by backend. */
+export const nodePruned = z.object({
+  items: z.array(
+    z.object({
+      backend: z.string(),
+      /** Environments of which something was left. */
+      removed: z.array(z.string()),
+      /** Why nobody could tell what is there; null when it was looked at. */
+      problem: z.string().nullable(),
+    }),
+  ),
+});
+
+export type NodePruned = z.output<typeof nodePruned>;
 export type BackendView = z.output<typeof backendView>;
 
 /** An agent program and what its adapter can do. */

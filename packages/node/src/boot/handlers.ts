@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { tasksInStates, type Tasks } from '../task/index.ts';
 import type { Backends } from './backends.ts';
 import { examine, type DoctorParts } from './doctor.ts';
+import { pruneBackends } from './prune.ts';
 import { nodeFacts, type NodeState } from './node-state.ts';
 
 /** What the node-wide operations need. */
@@ -27,6 +28,7 @@ type NodeOperations =
   | 'nodeShow'
   | 'nodeDoctor'
   | 'nodeDrain'
+  | 'nodePrune'
   | 'snapshot'
   | 'eventList'
   | 'backendList'
@@ -47,6 +49,7 @@ export const nodeHandlers = (parts: NodeHandlerParts): Pick<OperationHandlers, N
       if (body.stop) parts.stop(body.now);
       return { ok: true };
     },
+    nodePrune: () => pruneBackends(parts),
     snapshot: async () => {
       const seq = store.seq();
       const live = await tasksInStates(store.read, ['queued', 'waiting', 'running']);

@@ -221,6 +221,11 @@ export type Backend = {
   reclaim(live: readonly string[]): Promise<readonly string[]>;
   /** Lets go of every environment it has open, so that this process can end; programs run on. Absent where nothing is held. */
   detach?(): void;
+  /**
+   * Removes whatever this installation has where it is asked for and `live` does not name, recorded or not. `live` is asked
+   * after looking, so that what is made meanwhile is named. Absent where nothing can be there that `reclaim` does not find.
+   */
+  prune?(live: () => Promise<readonly string[]>): Promise<readonly string[]>;
 };
 
 /** Makes a backend from `execution.options.<name>`; a wrong key is an error that names it. */

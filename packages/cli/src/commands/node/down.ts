@@ -1,3 +1,4 @@
+import type { NodePruned } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import { countText } from '../../wording.ts';
@@ -19,10 +20,16 @@ export const down: Command = async (context) => {
     throw thrown;
   }
   const now = input.flag('now');
+  const prune = input.flag('prune');
+  let pruned: NodePruned | null = null;
   await context.change({
-    intent: { stop: true, now },
-    send: () => connection.client.call('nodeDrain', { body: { stop: true, now } }),
+    intent: { stop: true, now, ...(prune ? { prune } : {}) },
+    send: async () => {
+      if (prune) pruned = await connection.client.call('nodePrune', { body: {} });
+      return connection.client.call('nodeDrain', { body: { stop: true, now } });
+    },
   });
+  if (pruned !== null) tell(context, pruned);
   const { running } = connection.node.tasks;
   if (running > 0)
     context.note(
@@ -31,8 +38,19 @@ export const down: Command = async (context) => {
         : `  Waiting for ${countText(running, 'running task')}; orrery down --now does not wait.`,
     );
   await gone(context, connection, input.number('timeout') ?? PATIENCE_MS);
-  return { result: { stopped: true }, text: `${context.screen.good('✓')} The node has stopped.` };
+  return { result: { stopped: true, ...prunedItems(pruned) }, text: `${context.screen.good('✓')} The node has stopped.` };
 };
+
+/** What open environments need stays: it is theirs until they are closed. */
+const tell = (context: CommandContext, { items }: NodePruned): void => {
+  for (const { backend, removed, problem } of items) {
+    if (removed.length > 0) context.note(`  ${backend}: removed what was left of ${countText(removed.length, 'environment')}.`);
+    if (problem !== null) context.note(`  ${backend}: nobody can tell what is there. ${problem}`);
+  }
+};
+
+const prunedItems = (pruned: NodePruned | null): { pruned?: NodePruned['items'] } =>
+  pruned === null ? {} : { pruned: pruned.items };
 
 const gone = async ({ world }: CommandContext, { client, local }: Connection, patienceMs: number): Promise<void> => {
   const isThere = async (): Promise<boolean> => {

@@ -37,6 +37,11 @@ export const nodeCommands: readonly CommandSpec[] = [
       'Takes no new work, waits for what runs, then stops. --now does not wait: what runs goes on in its keepers until the next start.',
     options: [
       { name: 'now', kind: 'flag', summary: 'do not wait for running tasks' },
+      {
+        name: 'prune',
+        kind: 'flag',
+        summary: 'first remove what this installation left in container engines, clusters and hosts',
+      },
       { name: 'timeout', kind: 'duration', value: 'TIME', summary: 'how long to wait for it to stop (default: 10m)' },
     ],
     examples: [

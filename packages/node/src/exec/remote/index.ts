@@ -19,7 +19,7 @@ import { UNREACHABLE_MS } from './limits.ts';
 import { mergeReports, openPlace, reopenPlace } from './opening.ts';
 import type { Opening } from './opening.ts';
 import type { PlaceProvider } from './place.ts';
-import { reclaimPlaces } from './reclaim.ts';
+import { prunePlaces, reclaimPlaces } from './reclaim.ts';
 import { placeDirectory } from './record.ts';
 import type { AtPlaceStep } from './steps.ts';
 
@@ -73,6 +73,7 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
     patienceMs: parts.patienceMs ?? UNREACHABLE_MS,
     atStep: parts.atStep ?? (() => undefined),
   };
+  const reclaiming = { ...opening, parent, salvage: join(parts.stateDir, 'salvage') };
   return {
     name: provider.name,
     exposure: { kind: 'loopback' },
@@ -99,6 +100,7 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
       stop.abort(new OrreryError('stale', 'The node is stopping.'));
       for (const letGo of opening.views) letGo();
     },
-    reclaim: (live) => reclaimPlaces({ ...opening, parent, salvage: join(parts.stateDir, 'salvage') }, live),
+    reclaim: (live) => reclaimPlaces(reclaiming, live),
+    prune: (live) => prunePlaces(reclaiming, live),
   };
 };

@@ -83,7 +83,23 @@ export const reclaimPlaces = async (reclaiming: Reclaiming, live: readonly strin
   const recorded = await recordedPlaces(reclaiming.parent);
   if (recorded.length === 0) return [];
   const there = await reclaiming.provider.list();
-  const dead = [...new Set([...there, ...recorded])].filter((id) => !live.includes(id));
+  return settleAll(
+    reclaiming,
+    [...new Set([...there, ...recorded])].filter((id) => !live.includes(id)),
+  );
+};
+
+/** The same for a node that knows of none any more, as after its data was lost: whoever has this node's name on it is asked for. */
+export const prunePlaces = async (reclaiming: Reclaiming, live: () => Promise<readonly string[]>): Promise<string[]> => {
+  const found = [...new Set([...(await reclaiming.provider.list()), ...(await recordedPlaces(reclaiming.parent))])];
+  const named = await live();
+  return settleAll(
+    reclaiming,
+    found.filter((id) => !named.includes(id)),
+  );
+};
+
+const settleAll = async (reclaiming: Reclaiming, dead: readonly string[]): Promise<string[]> => {
   const results = await Promise.allSettled(dead.map((id) => settleDead(reclaiming, id)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
