@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { OrreryError } from '@orrery/protocol/errors';
 import { architectureOf } from '../remote/furnish.ts';
 import type { Host } from './host.ts';
+import { cacheOf } from './layout.ts';
 import { CARRY_MS } from './limits.ts';
 
 const LOOK = `
@@ -34,7 +35,7 @@ const cannot = (host: Host, what: string, fix: string): OrreryError =>
   });
 
 /** Where it lies in the home directory of the user there. */
-export const keeperPath = (home: string, hash: string): string => `${home}/.cache/orrery/${hash.slice(0, 32)}/orrery-keeper`;
+export const keeperPath = (home: string, hash: string): string => `${cacheOf(home)}/${hash.slice(0, 32)}/orrery-keeper`;
 
 /**
  * Makes sure that the keeper program for the host's architecture is there, by its hash, and runs. Answers its path there.

@@ -110,7 +110,7 @@ describe.skipIf(noSshHost() !== null)('the key of a host', () => {
     expect(await place.state()).toEqual({ state: 'running' });
     await places.sweep('env-1');
     expect([await places.find('env-1', place.ref), await place.state()]).toMatchObject([null, { state: 'gone' }]);
-    expect(existsSync(join(host.home('root'), '.local/share/orrery'))).toBe(false);
+    for (const path of ['.local/share/orrery', '.cache/orrery']) expect(existsSync(join(host.home('root'), path))).toBe(false);
   });
 
   it('another machine behind the same name says nothing about an environment of the first', async () => {

@@ -3,7 +3,20 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { environmentIn, environmentsOf, FORGET, installationOf, keeperOf, LIST, LOOK, MAKE, REMOVE, rootOf } from './layout.ts';
+import {
+  cacheOf,
+  environmentIn,
+  environmentsOf,
+  FORGET,
+  installationOf,
+  keeperOf,
+  LINK,
+  LIST,
+  LOOK,
+  MAKE,
+  REMOVE,
+  rootOf,
+} from './layout.ts';
 
 let home = '';
 beforeEach(() => {
@@ -13,7 +26,10 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const make = (root: string) => run(MAKE, root, '/bin/true', keeperOf(root));
+const make = (root: string) => {
+  run(MAKE, root);
+  return run(LINK, '/bin/true', keeperOf(root));
+};
 
 const run = (text: string, ...parameters: string[]) => {
   const { stdout, status } = spawnSync('sh', ['-c', text, 'sh', ...parameters], { encoding: 'utf8' });
@@ -58,7 +74,7 @@ describe('the folders of a host', () => {
   });
 
   it('the keeper programs go with the last environment of anybody', () => {
-    const cache = join(home, '.cache/orrery');
+    const cache = cacheOf(home);
     mkdirSync(cache, { recursive: true });
     make(rootOf(home, 'two', 'env-1'));
     run(FORGET, environmentsOf(home), cache);

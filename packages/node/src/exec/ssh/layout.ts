@@ -27,11 +27,17 @@ export const environmentIn = (name: string): string | null => (NAME.test(name) ?
 /** The keeper program of an environment: it stays the one its programs were started with, whatever becomes of the cache. */
 export const keeperOf = (root: string): string => `${root}/keeper/orrery-keeper`;
 
-/** $1: the root, made with everything above it, for nobody else. $2: the keeper program, $3: what it is called here. */
+/** $1: the root, made with everything above it, for nobody else. */
 export const MAKE = `
 umask 077
-mkdir -p -- "\${3%/*}" && chmod 700 -- "$1" || exit 1
-[ -x "$3" ] || ln -- "$2" "$3" 2>/dev/null || { cp -- "$2" "$3.new" && mv -f -- "$3.new" "$3"; }
+mkdir -p -- "$1" && chmod 700 -- "$1"
+`;
+
+/** $1: the keeper program in the cache, $2: what it is called in an environment that is there. */
+export const LINK = `
+umask 077
+mkdir -p -- "\${2%/*}" || exit 1
+[ -x "$2" ] || ln -- "$1" "$2" 2>/dev/null || { cp -- "$1" "$2.new" && mv -f -- "$2.new" "$2"; }
 `;
 
 /** $1: the root, $2: the home directory. Says \`there\`, \`gone\`, or \`unknown\` when the home directory is not what it was. */
@@ -60,7 +66,10 @@ rmdir -- "\${1%/*}" "$3" "\${3%/*}" 2>/dev/null
 exit 0
 `;
 
-/** $1: the folder of all installations, $2: the cache folder. Removes the keeper programs when no environment is left that could use one. */
+/** The cache of a user. */
+export const cacheOf = (home: string): string => `${home}/.cache/orrery`;
+
+/** $1: the folder of all installations, $2: the cache. Removes the keeper programs when no environment is left that could use one. */
 export const FORGET = `
 [ ! -d "$1" ] || [ -z "$(ls -A -- "$1")" ] || exit 0
 rm -rf -- "$2"

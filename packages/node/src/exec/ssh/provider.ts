@@ -7,7 +7,7 @@ import { mustRun } from '../remote/command.ts';
 import type { Place, PlaceProvider } from '../remote/place.ts';
 import { carryKeeper } from './carry.ts';
 import type { Host } from './host.ts';
-import { environmentIn, installationOf, keeperOf, LIST, MAKE, rootOf } from './layout.ts';
+import { cacheOf, environmentIn, environmentsOf, FORGET, installationOf, keeperOf, LINK, LIST, MAKE, rootOf } from './layout.ts';
 import { createPlace, isThere, newRef, readRef, removeRoot, sameMachine } from './place.ts';
 
 /** What a provider is made of. */
@@ -59,8 +59,10 @@ export const createSshProvider = ({ host, hostNamed, installation, keeperProgram
       progress(`connecting to ${host.name}`);
       const facts = await host.facts();
       const root = rootOf(facts.home, installation, environmentId);
+      // The folder first: while it is there, nobody takes the keeper program away again.
+      await mustRun(host, ['sh', '-c', MAKE, 'sh', root], { what: 'Making its folder' });
       const keeper = await carryKeeper(host, keeperProgram);
-      await mustRun(host, ['sh', '-c', MAKE, 'sh', root, keeper, keeperOf(root)], { what: 'Making its folder' });
+      await mustRun(host, ['sh', '-c', LINK, 'sh', keeper, keeperOf(root)], { what: 'Giving it the keeper program' });
       return placeOn(host, newRef(host, facts, root));
     },
     find: async (_id, words) => {
@@ -85,6 +87,7 @@ export const createSshProvider = ({ host, hostNamed, installation, keeperProgram
       const { home } = await sameMachine(host, { machine: '' });
       const root = rootOf(home, installation, environmentId);
       if (await isThere(host, { root, home })) await removeRoot(host, { root, home }, await carryKeeper(host, keeperProgram));
+      await mustRun(host, ['sh', '-c', FORGET, 'sh', environmentsOf(home), cacheOf(home)], { what: 'Clearing the cache' });
     },
   };
 };
