@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plainRepository, writeFiles, commitAll, gitIn } from '@orrery/testkit';
 import { taskCreate } from '@orrery/protocol';
@@ -16,10 +16,11 @@ import { mirrorPath } from '../workspace/model.ts';
 import type { RunParts } from '../run/doors.ts';
 import { createRunLoop } from '../run/loop.ts';
 
-/** Says what it was asked, works a while, commits one file and leaves another. */
+/** Says what it was asked, works a while and until it is enough, commits one file and leaves another. */
 const AGENT = `
   read prompt; echo "asked: $prompt"
   n=0; while [ $n -lt 150 ]; do echo "line $n"; sleep 0.02; n=$((n+1)); done
+  while [ ! -e "$HOME/enough" ]; do sleep 0.05; done
   echo committed > made; rm -f old; git add -A
   git -c user.name=agent -c user.email=agent@localhost commit -q -m 'by the agent'
   echo loose > loose; echo done`;
@@ -132,13 +133,21 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
+/** Lets the agent of the one open place come to its end. */
+const enough = async ({ places }: World): Promise<void> => {
+  for (const id of await places.list()) await writeFile(join(places.rootOf(id), 'home/enough'), '');
+};
+
 const filesOf = ({ node }: World, projectId: string, ref: string): string[] =>
   gitIn(mirrorPath(node.dataDirectory, projectId), 'ls-tree', '-r', '--name-only', ref).trim().split('\n');
 
 describe('a task in a place', () => {
   it('whose connections are cut twenty times in the middle of a turn has the same rows as one that is not', async () => {
     const whole = await openWorld();
-    const uncut = await runTask(whole, async () => undefined);
+    const uncut = await runTask(whole, async (taskId) => {
+      while (!(await said(whole, taskId, 'line 0'))) await pause(20);
+      await enough(whole);
+    });
     expect([uncut.task.state, uncut.task.reason]).toEqual(['accepted', null]);
     expect(uncut.task.result?.validation?.output).toContain('by the agent\nwith a hook');
     const world = await openWorld();
@@ -149,6 +158,7 @@ describe('a task in a place', () => {
         if (world.places.cut() > 0) cuts += 1;
         await pause(25);
       }
+      await enough(world);
     });
     expect([cuts, cut.task.state]).toEqual([20, 'accepted']);
     expect(cut.rows).toEqual(uncut.rows);
