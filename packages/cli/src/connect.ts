@@ -14,6 +14,8 @@ export type Connection = {
   readonly node: NodeFacts;
   /** Opens a connection that stops being HTTP; `path` is below `/api/v1`. */
   upgrade(path: string, protocol: string): Promise<Duplex>;
+  /** A WebSocket that is not open yet; `path` is below `/api/v1`. */
+  webSocket(path: string, protocol: string): Promise<WebSocket>;
   /** Operations that this node has. */
   readonly operations: ReadonlySet<string>;
   /** The node's own description, when it runs on this data directory. */
@@ -93,7 +95,12 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
     }
     const upgrade = async (path: string, protocol: string): Promise<Duplex> =>
       openUpgrade({ origin: target.url, token: await readToken(target.tokenFile), path, protocol });
-    return { client, node, upgrade, operations: new Set(capabilities.operations), local: target.local };
+    const webSocket = async (path: string, protocol: string): Promise<WebSocket> => {
+      const token = await readToken(target.tokenFile);
+      const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+      return new WebSocket(`${target.url.replace(/^http/, 'ws')}/api/v1${path}`, { protocols: [protocol], headers });
+    };
+    return { client, node, upgrade, webSocket, operations: new Set(capabilities.operations), local: target.local };
   } catch (thrown) {
     client.close();
     // Its process id may live on in another process: nobody listens there, so that it does not run.

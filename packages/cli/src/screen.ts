@@ -19,14 +19,16 @@ export type Screen = {
 
 const NARROWEST = 40;
 
-const colourful = (output: Output, env: World['env'], noColor: boolean): boolean => {
+type Look = Pick<Output, 'isTTY' | 'columns'>;
+
+const colourful = (output: Look, env: World['env'], noColor: boolean): boolean => {
   if (noColor || (env['NO_COLOR'] ?? '') !== '') return false;
   if (env['CLICOLOR_FORCE'] !== undefined && env['CLICOLOR_FORCE'] !== '0') return true;
   return output.isTTY && env['TERM'] !== 'dumb';
 };
 
 /** The look of one output: `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb` and the width are honoured. */
-export const screenOf = (output: Output, env: World['env'], noColor = false): Screen => {
+export const screenOf = (output: Look, env: World['env'], noColor = false): Screen => {
   const paint =
     (open: number, close: number) =>
     (text: string): string =>

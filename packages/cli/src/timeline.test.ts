@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { screenOf } from './screen.ts';
 import { createTimeline } from './timeline.ts';
 
-const screen = screenOf({ write: () => undefined, isTTY: false, columns: 60 }, {});
+const screen = screenOf({ isTTY: false, columns: 60 }, {});
 
 const linesOf = (...bodies: readonly EventBody[]): string[] => {
   const timeline = createTimeline(screen);

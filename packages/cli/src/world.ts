@@ -3,7 +3,17 @@ import { text as readAll } from 'node:stream/consumers';
 import { createProcesses, type Processes } from './node-process.ts';
 
 /** A stream that is written to. */
-export type Output = { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
+export type Output = {
+  write(text: string): void;
+  /** Resolves when there is room for more. */
+  bytes(piece: Uint8Array): Promise<void>;
+  readonly isTTY: boolean;
+  readonly columns: number;
+  readonly rows: number;
+};
+
+/** What is typed or piped, as it comes. */
+export type Input = { readonly onBytes: (bytes: Uint8Array) => void; readonly onEnd: () => void };
 
 /** Everything of the machine that the command line touches; tests give their own. */
 export type World = {
@@ -12,7 +22,15 @@ export type World = {
   readonly stdout: Output;
   readonly stderr: Output;
   /** `read` answers all of it; `readHidden` asks on the terminal without echo. */
-  readonly stdin: { readonly isTTY: boolean; read(): Promise<string>; readHidden(question: string): Promise<string> };
+  readonly stdin: {
+    readonly isTTY: boolean;
+    read(): Promise<string>;
+    readHidden(question: string): Promise<string>;
+    /** Hands on what comes, each key by itself when it is a terminal; answers how to stop that. */
+    follow(input: Input): () => void;
+  };
+  /** Calls `listener` when the terminal has another size; answers how to stop that. */
+  onResize(listener: () => void): () => void;
   /** Milliseconds since 1970. */
   now(): number;
   random(bytes: number): Uint8Array;
@@ -27,10 +45,28 @@ const outputOf = (stream: NodeJS.WriteStream): Output => ({
   get isTTY() {
     return stream.isTTY === true;
   },
+  bytes: (piece) =>
+    new Promise((resolve, reject) => {
+      stream.write(piece, (fault) => (fault === undefined || fault === null ? resolve() : reject(fault)));
+    }),
   get columns() {
     return stream.columns ?? 80;
   },
+  get rows() {
+    return stream.rows ?? 24;
+  },
 });
+
+const followInput = ({ onBytes, onEnd }: Input): (() => void) => {
+  const { stdin } = process;
+  const raw = stdin.isTTY === true;
+  if (raw) stdin.setRawMode(true);
+  stdin.on('data', onBytes).on('end', onEnd).resume();
+  return () => {
+    stdin.off('data', onBytes).off('end', onEnd).pause();
+    if (raw) stdin.setRawMode(false);
+  };
+};
 
 /** The real machine. */
 export const systemWorld = (): World => ({
@@ -38,7 +74,11 @@ export const systemWorld = (): World => ({
   cwd: process.cwd(),
   stdout: outputOf(process.stdout),
   stderr: outputOf(process.stderr),
-  stdin: { isTTY: process.stdin.isTTY === true, read: () => readAll(process.stdin), readHidden },
+  stdin: { isTTY: process.stdin.isTTY === true, read: () => readAll(process.stdin), readHidden, follow: followInput },
+  onResize: (listener) => {
+    process.stdout.on('resize', listener);
+    return () => void process.stdout.off('resize', listener);
+  },
   now: Date.now,
   random: (bytes) => randomBytes(bytes),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -99,7 +99,9 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
         printed[name] += text;
         if (name === 'stdout') wish.onPrinted?.(printed.stdout);
       },
+      bytes: async (piece: Uint8Array) => void (printed[name] += Buffer.from(piece).toString()),
       isTTY: wish.terminal ?? false,
+      rows: 24,
       columns: wish.columns ?? 100,
     });
     let listeners = 0;
@@ -112,6 +114,11 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
         isTTY: wish.stdinTTY ?? wish.terminal ?? false,
         read: async () => (wish.stdinFails === true ? Promise.reject(new TypeError('broken')) : (wish.stdin ?? '')),
         readHidden: async () => wish.stdin ?? '',
+        follow: ({ onBytes, onEnd }) => {
+          if (wish.stdin !== undefined) onBytes(Buffer.from(wish.stdin));
+          onEnd();
+          return () => undefined;
+        },
       },
       now: () => NOW_MS,
       random: (bytes) => new Uint8Array(bytes).fill(++chance),
@@ -121,6 +128,7 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
         wish.onStop?.(listener, listeners);
         return () => undefined;
       },
+      onResize: () => () => undefined,
       processes,
     };
     const exit = await runProgram(argv, world);

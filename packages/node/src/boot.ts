@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { openNamedEnvironments } from './boot/environments.ts';
 import { createAdmission, createApi, createStreams, createUpgrades, serveApi, type ApiServer } from './api/index.ts';
 import { nodeHandlers } from './boot/handlers.ts';
+import { terminalRoute } from './boot/terminal-socket.ts';
 import { portRoute } from './boot/upgrades.ts';
 import { egressHandlers } from './broker/index.ts';
 import { checkInstallation } from './boot/installation.ts';
@@ -16,7 +17,14 @@ import { toInstant } from './kernel/clock.ts';
 import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
 import { projectHandlers } from './project/index.ts';
-import { createForwarding, createOpenPlaces, environmentHandlers, type Environments } from './environment/index.ts';
+import {
+  createForwarding,
+  createOpenPlaces,
+  createTerminals,
+  environmentHandlers,
+  insideHandlers,
+  type Environments,
+} from './environment/index.ts';
 import { queueHandlers, setPaused } from './queue/index.ts';
 import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
 import { createNamedDoor } from './run/environments/for-tasks.ts';
@@ -51,6 +59,7 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const { tasks, loop, state } = given;
   const taskId = async (reference: string): Promise<string> => (await tasks.find(reference)).id;
   const places = createOpenPlaces({ store, backend: parts.backends.any, environments: given.environments, taskId });
+  const terminals = createTerminals({ store, clock, ids, log, places, environmentsDirectory: parts.environmentsDirectory });
   const handlers = {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
@@ -61,11 +70,16 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
     ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),
+    ...insideHandlers({ terminals, places }),
   };
   const streams = createStreams({ store, log, resolveTask: taskId });
   const admit = createAdmission({ tokens, clock });
   const app = createApi({ handlers, admit, streams, clock, log });
-  const upgrades = createUpgrades({ routes: [portRoute(createForwarding(places))], admit, log });
+  const upgrades = createUpgrades({
+    routes: [portRoute(createForwarding(places)), terminalRoute({ terminals, ids })],
+    admit,
+    log,
+  });
   const { host, port } = config.current().listen;
   const listen = (at: number): Promise<ApiServer> =>
     serveApi({ app, streams, upgrades, host, port: at, insecureBind: options.insecureBind });

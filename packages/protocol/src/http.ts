@@ -9,6 +9,7 @@ import { salvage, salvageRestore, salvageRestored } from './salvage.ts';
 import { pageOf, pageQuery } from './scalars.ts';
 import { done, empty, id, operation } from './operation.ts';
 import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskState } from './task.ts';
+import { terminalOperations } from './terminal.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
 import { modelUsage } from './usage.ts';
 
@@ -171,6 +172,7 @@ export const operations = {
     answer: taskApplied,
   }),
 
+  ...terminalOperations,
   ...egressOperations,
 
   queuePause: operation({

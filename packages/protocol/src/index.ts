@@ -101,4 +101,5 @@ export {
   type ParamsOf,
   type QueryOf,
 } from './http.ts';
+export { terminalProtocol, terminalSmallest, viewerFrame, type TerminalFrame, type TerminalView } from './terminal.ts';
 export { streamHello, streamPaths, upgradePaths, upgradeProtocols } from './streams.ts';

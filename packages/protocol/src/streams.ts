@@ -4,7 +4,10 @@ import { z } from 'zod';
 export const streamPaths = { node: '/events', task: '/tasks/:id/events' } as const;
 
 /** Connections that stop being HTTP, below `/api/v1`. */
-export const upgradePaths = { port: '/environments/:id/ports/:port' } as const;
+export const upgradePaths = {
+  port: '/environments/:id/ports/:port',
+  terminal: '/environments/:id/terminals/:terminal',
+} as const;
 
 /** What the header `Upgrade` of each says. */
 export const upgradeProtocols = { port: 'orrery-port' } as const;

@@ -1,5 +1,8 @@
 export { createForwarding, type Forwarding } from './forwarding.ts';
 export { createOpenPlaces } from './open-places.ts';
+export { insideHandlers } from './terminal-routes.ts';
+export { createTerminals, type Terminals } from './terminals.ts';
+export type { ViewerDoor } from './terminal.ts';
 export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
 export { portsOf, setupOf, setupPending, whyNotReady, type NamedPorts, type NamedRow, type SetupRecord } from './model.ts';

@@ -47,6 +47,19 @@ export const findRun = async (
 export const runsOfAttempt = (db: Kysely<Tables>, attemptId: string): Promise<RunRow[]> =>
   db.selectFrom('run').selectAll().where('attempt_id', '=', attemptId).orderBy('started_at').execute();
 
+export const findRunById = async (db: Kysely<Tables>, id: string): Promise<RunRow | null> =>
+  (await db.selectFrom('run').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+
+/** Runs of an environment that were begun under one stage, oldest first. */
+export const runsOfStage = (db: Kysely<Tables>, environmentId: string, stage: string): Promise<RunRow[]> =>
+  db
+    .selectFrom('run')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('stage', '=', stage)
+    .orderBy('started_at')
+    .execute();
+
 export const insertRun = async (db: Kysely<Tables>, row: Insertable<RunTable>): Promise<void> => {
   await db.insertInto('run').values(row).execute();
 };
