@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The backend on a real cluster, which is started once for all files and stopped after them. */
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.cluster.test.ts'],
+    include: ['packages/*/src/**/*.cluster.test.ts', 'e2e/**/*.cluster.test.ts'],
     exclude: ['**/node_modules/**'],
     globalSetup: ['packages/node/test/kubernetes/global-setup.ts'],
     pool: 'forks',

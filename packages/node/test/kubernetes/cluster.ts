@@ -2,6 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { instanceSelector } from '../../src/exec/kubernetes/manifest.ts';
 import { clusterRecipe } from '../../../../tools/machine.ts';
 
 /** The image that pods of tests are made from; it is in the cluster, no registry is asked. */
@@ -39,3 +41,13 @@ export const startCluster = (directory: string, archives: readonly string[]): st
 
 /** Stops it; the directory stays. */
 export const stopCluster = (directory: string): void => void run('down.sh', [directory]);
+
+/** Pods of that name in the cluster, those left out that are being deleted. */
+export const podsOf = async (instance: string): Promise<string[]> => {
+  const config = new KubeConfig();
+  config.loadFromFile(testKubeconfig());
+  const { items } = await config
+    .makeApiClient(CoreV1Api)
+    .listNamespacedPod({ namespace: 'default', labelSelector: instanceSelector(instance) });
+  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).map(({ metadata }) => metadata?.name ?? '');
+};

@@ -5,10 +5,9 @@ import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { collect } from '../../../test/conformance/stage.ts';
 import { sampleEnvironment, sampleRun } from '../../../test/exec/sample-specs.ts';
-import { TEST_IMAGE, testKubeconfig } from '../../../test/kubernetes/cluster.ts';
+import { TEST_IMAGE, podsOf, testKubeconfig } from '../../../test/kubernetes/cluster.ts';
 import { remoteParts } from '../../../test/remote/remote-parts.ts';
 import type { Backend, Environment, EnvironmentSpec, RunSpec } from '../backend.ts';
-import { instanceSelector } from './manifest.ts';
 import { kubernetesFactory } from './index.ts';
 
 const INSTANCE = 'environment-test';
@@ -24,10 +23,7 @@ const core = (): CoreV1Api => {
   return config.makeApiClient(CoreV1Api);
 };
 
-const ourPods = async (): Promise<string[]> => {
-  const { items } = await core().listNamespacedPod({ namespace: 'default', labelSelector: instanceSelector(INSTANCE) });
-  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).map(({ metadata }) => metadata?.name ?? '');
-};
+const ourPods = (): Promise<string[]> => podsOf(INSTANCE);
 
 const newStage = (): { readonly spec: EnvironmentSpec; readonly node: () => Backend } => {
   const root = mkdtempSync(join(tmpdir(), 'orrery-pod-'));
