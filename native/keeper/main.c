@@ -196,9 +196,16 @@ static const struct { const char *name; int (*run)(int count, char **words); } c
 	{"feed", command_feed},
 };
 
+// What passes through is in memory, which programs of the same user could read where no wall is between. Best effort: what
+// cannot be hidden is reported by the run's own guarantees.
+static void hide_from_neighbours(void) { (void)!system_hide_memory(); }
+
 int main(int argc, char **argv) {
 	if (argc >= 2 && strcmp(argv[1], "run") == 0) return parse_run(argc - 2, argv + 2);
-	if (argc >= 2 && strcmp(argv[1], "attach") == 0) return parse_attach(argc - 2, argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "attach") == 0) {
+		hide_from_neighbours();
+		return parse_attach(argc - 2, argv + 2);
+	}
 	if (argc == 2 && strcmp(argv[1], "probe") == 0) return command_probe();
 	if (argc == 2 && strcmp(argv[1], "inside") == 0) return command_inside();
 	if (argc == 2 && strcmp(argv[1], "starter") == 0) {
@@ -206,7 +213,10 @@ int main(int argc, char **argv) {
 		return command_starter();
 	}
 	for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof *commands; i++)
-		if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+		if (strcmp(argv[1], commands[i].name) == 0) {
+			hide_from_neighbours();
+			return commands[i].run(argc - 2, argv + 2);
+		}
 	if (argc == 2 && strcmp(argv[1], "version") == 0) return printf("orrery-keeper %s wire %d\n", KEEPER_VERSION, WIRE_VERSION) < 0;
 	return unknown_command();
 }

@@ -43,7 +43,10 @@ const readMemory = (pid) => {
     looked.memory++;
   } finally { fs.closeSync(fd); }
 };
-const others = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+// The /proc that is seen may count processes otherwise than the program's own pid namespace does.
+let self = String(process.pid);
+attempt(() => { self = fs.readlinkSync('/proc/self'); });
+const others = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== self);
 for (const pid of others.sort((a, b) => (Number(b) === first) - (Number(a) === first))) {
   looked.processes++;
   for (const name of ['environ', 'cmdline', 'maps', 'comm', 'status']) attempt(() => search('process table', name, readSome('/proc/' + pid + '/' + name, 4 << 20)));

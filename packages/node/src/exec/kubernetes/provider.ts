@@ -1,6 +1,7 @@
 // Pods as places: one for each environment, found again by its labels.
 import type { V1Pod } from '@kubernetes/client-node';
 import { OrreryError } from '@orrery/protocol/errors';
+import type { GuaranteeReport } from '../../keeper/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { runInPlace } from '../remote/command.ts';
 import { layoutOf } from '../remote/furnish.ts';
@@ -37,9 +38,27 @@ type Ref = { readonly name: string; readonly uid: string; readonly protocol: str
 
 const VARIABLES = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SHELL: '/bin/sh', LANG: 'C.UTF-8' };
 
+const held = (guarantee: GuaranteeReport['guarantee'], by: string): GuaranteeReport => ({
+  guarantee,
+  held: true,
+  by,
+  missing: null,
+});
+
+/** What a pod holds by itself; its keepers find out the rest, the network first of all. */
+const PROVIDES: readonly GuaranteeReport[] = [
+  held('files', "a file system of the image's own"),
+  held('processes', 'pid and ipc namespaces of the container, no capabilities, no new privileges'),
+  held('signals', 'pid namespace of the container'),
+];
+
 const cannotStop = [
+  'A fault of the kernel of the machine that the pod runs on, unless its runtime class is another one.',
+  'Whatever an image brings: its programs are as trusted as who made it.',
+  'Seeing and signalling other programs of the same environment, its hooks among them.',
+  'Changing hooks, settings and other protected paths in its copy of the checkout: the node never runs or reads them from there.',
+  'Sending data to an allowed host: names are checked, contents are not.',
   'Whoever may read pods and run commands in them in that namespace, and whoever runs the machines of the cluster.',
-  'The network of the pod itself where the keeper has no network namespace inside and the cluster enforces no NetworkPolicy.',
 ];
 
 // The cluster gives a volume to a group, and what is made in it would inherit that.
@@ -218,7 +237,7 @@ export const createPodPlaces = (parts: ProviderParts): PlaceProvider => ({
       .filter((id) => id !== undefined);
   },
   sweep: (environmentId) => sweep(parts, environmentId),
-  provides: [{ guarantee: 'processes', held: true, by: 'the pod: processes of its own container alone', missing: null }],
+  provides: PROVIDES,
   cannotStop,
   defaultRequired: ['files', 'network', 'processes'],
 });
