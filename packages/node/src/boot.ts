@@ -244,7 +244,7 @@ const createEnding = (
     for (const door of doors.toReversed()) await door();
     await parts.broker.close();
     await parts.scripted.close();
-    await parts.workspace.settled();
+    await parts.workspace.close();
     await parts.starter.close();
     for (const file of descriptorFiles(parts)) await removeDescriptor(file, state.generation);
     await parts.store.close();

@@ -231,7 +231,10 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     trash: join(parts.environmentsDirectory, '.trash'),
     protectedPaths: async () => [],
     onFailure: (thrown) => log.warn('environment.remove.failed', errorFields(thrown)),
+    stopping: stopped,
   });
+  // What a node that ended had not deleted yet. A trash that cannot be read is looked at again at the next start.
+  remover.sweep().catch((thrown: unknown) => log.warn('environment.sweep.failed', errorFields(thrown)));
   return {
     store: patientStore(store, { clock, log, signal: stopped }),
     clock,

@@ -34,12 +34,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const remover = (options: { protectedPaths?: string[]; mounts?: string[] } = {}): Remover =>
+const remover = (options: { protectedPaths?: string[]; mounts?: string[]; stopping?: AbortSignal } = {}): Remover =>
   createRemover({
     root,
     trash: join(root, '.trash'),
     protectedPaths: async () => options.protectedPaths ?? [user],
     onFailure: (thrown) => failures.push(thrown),
+    stopping: options.stopping,
     ...(options.mounts === undefined ? {} : { mounts: async () => options.mounts ?? [] }),
   });
 
@@ -86,6 +87,25 @@ describe('the deletion path', () => {
     fill(join(root, '.trash/old'));
     await remover().sweep();
     expect({ trash: readdirSync(join(root, '.trash')), user: readdirSync(user) }).toEqual({ trash: [], user: ['precious.txt'] });
+  });
+
+  it('deletes no more once the node stops; what is left waits for the next start', async () => {
+    const first = await makeOwned(join(root, 'first'));
+    const second = await makeOwned(join(root, 'second'));
+    for (const { path } of [first, second]) fill(path);
+    const stopping = new AbortController();
+    const removes = remover({ stopping: stopping.signal });
+    await removes.remove(first);
+    stopping.abort();
+    expect(await removes.remove(second)).toBe('removed');
+    await removes.settled();
+    expect({
+      there: [first, second].map(({ path }) => existsSync(path)),
+      trash: readdirSync(join(root, '.trash')).length,
+      failures,
+    }).toEqual({ there: [false, false], trash: 2, failures: [] });
+    await remover().sweep();
+    expect({ trash: readdirSync(join(root, '.trash')), failures }).toEqual({ trash: [], failures: [] });
   });
 
   const refuses = async (

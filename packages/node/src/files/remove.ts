@@ -26,7 +26,7 @@ export type Remover = {
   remove(directory: OwnedDirectory): Promise<RemoveOutcome>;
   /** Deletes what an earlier start left in the trash; resolves when the trash is empty. */
   sweep(): Promise<void>;
-  /** Resolves when every deletion in the background has ended. */
+  /** Resolves when every deletion in the background has ended, or was stopped. */
   settled(): Promise<void>;
 };
 
@@ -38,13 +38,18 @@ export type RemoverOptions = {
   /** Told of each deletion in the background that failed; the next sweep tries again. */
   readonly onFailure: (thrown: unknown) => void;
   readonly mounts?: () => Promise<readonly string[]>;
+  /** Once it is aborted nothing more is deleted in the background: what is left waits in the trash for the next start's sweep. */
+  readonly stopping?: AbortSignal;
 };
 
 /** Makes the deletion path of one node. */
-export const createRemover = ({ root, trash, protectedPaths, onFailure, mounts = readMounts }: RemoverOptions): Remover => {
+export const createRemover = (options: RemoverOptions): Remover => {
+  const { root, trash, protectedPaths, onFailure, mounts = readMounts, stopping } = options;
   let background: Promise<void> = Promise.resolve();
   const deleteLater = (path: string): void => {
-    background = background.then(() => deleteTree(path)).catch(onFailure);
+    background = background
+      .then(() => deleteTree(path, stopping))
+      .catch((thrown: unknown) => (stopping?.aborted === true ? undefined : onFailure(thrown)));
   };
   return {
     remove: async (directory) => {
@@ -133,14 +138,15 @@ export const removeEmptyFolder = (path: string | Buffer): boolean => {
 };
 
 /** Deletes a tree of the trash: links are unlinked and never followed, another device is never entered. */
-const deleteTree = async (path: string): Promise<void> => {
+const deleteTree = async (path: string, stopping?: AbortSignal): Promise<void> => {
+  stopping?.throwIfAborted();
   const top = lookAt(path);
   if (top === null) return;
-  await deleteEntry(Buffer.from(path), { device: top.dev, top: path, left: REMOVE_BATCH });
+  await deleteEntry(Buffer.from(path), { device: top.dev, top: path, stopping, left: REMOVE_BATCH });
 };
 
 /** `top`: the tree's own path, below the trash; `left`: entries until others get a turn. */
-type Deletion = { readonly device: number; readonly top: string; left: number };
+type Deletion = { readonly device: number; readonly top: string; readonly stopping: AbortSignal | undefined; left: number };
 
 /** A folder with a longer path is brought up first: folders in folders can be deeper than any path the system takes. */
 const DELETE_PATH_BYTES = 2048;
@@ -159,6 +165,7 @@ const deleteEntry = async (path: Buffer, deletion: Deletion): Promise<void> => {
   if (--deletion.left > 0) return;
   deletion.left = REMOVE_BATCH;
   await setImmediate();
+  deletion.stopping?.throwIfAborted();
 };
 
 /** Renames a folder to a short path beside the top of its tree: still in the trash, so that a later sweep finds it. */

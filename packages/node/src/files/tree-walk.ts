@@ -38,11 +38,15 @@ export const lookAt = (path: string | Buffer): Stats | null => {
 /**
  * Every entry below `root`, folders before what is in them. Never follows a link, never opens a file, never enters a
  * mount or what is too deep; a folder that forbids reading is opened up first (it is the node's own). `skip` leaves a folder and all below it
- * out. Rejects with `input_too_large` beyond the limit of entries.
+ * out. Rejects with `input_too_large` beyond the limit of entries, and soon after `signal` is aborted.
  */
 export const walkTree = async (
   root: string,
-  { skip = () => false, limit = CHECKOUT_ENTRIES }: { skip?: (path: BytePath) => boolean; limit?: number } = {},
+  {
+    skip = () => false,
+    limit = CHECKOUT_ENTRIES,
+    signal,
+  }: { skip?: (path: BytePath) => boolean; limit?: number; signal?: AbortSignal } = {},
 ): Promise<TreeEntry[]> => {
   const device = lstatSync(root).dev;
   const found: TreeEntry[] = [];
@@ -63,6 +67,7 @@ export const walkTree = async (
     if (found.length - sinceYield < 1000) continue;
     sinceYield = found.length;
     await setImmediate();
+    signal?.throwIfAborted();
   }
   return found;
 };

@@ -184,6 +184,13 @@ export const createGit = ({
   };
 };
 
+/** The runner for work that may be broken off: its commands are ended, and rejected, once `signal` is aborted. */
+export const endingWith = (git: Git, signal: AbortSignal): Git => ({
+  run: (call) => git.run({ signal, ...call }),
+  text: (call) => git.text({ signal, ...call }),
+  pipe: (from, to) => git.pipe({ signal, ...from }, { signal, ...to }),
+});
+
 type Problem = 'timeout' | 'too_large' | 'not_started' | 'aborted' | null;
 type Watched = GitAnswer & { readonly problem: Problem; readonly lost: OrreryError | null };
 

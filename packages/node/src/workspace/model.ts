@@ -105,8 +105,10 @@ export type WorkspaceContext = {
   readonly warmSlots: number;
   /** What checkouts held when they were collected, by their ids, until they are given back. */
   readonly collected: Map<string, Gathered>;
-  /** Runs work after the answer was given; its failure is logged. */
+  /** Runs work after the answer was given; its failure is logged. Once the node is `stopping` nothing more is begun. */
   readonly later: (work: () => Promise<void>) => void;
+  /** Aborted when the node ends: work in the background stops where the next start can go on with it. */
+  readonly stopping: AbortSignal;
 };
 
 /** Where a project's mirror lies. */

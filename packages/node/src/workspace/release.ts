@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { OrreryError } from '@orrery/protocol/errors';
 import { listRefs } from '../git/mirror.ts';
+import { endingWith } from '../git/run.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
 import { errorFields } from '../kernel/log.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
@@ -138,12 +139,16 @@ const releaseSlot = async (
   return saved;
 };
 
-/** Cleans a slot for the next task; one that cannot be proven clean, or is one too many, is removed. */
+/** Cleans a slot for the next task; one that cannot be proven clean, or is one too many, is removed. Left `scrubbing` when the node stops. */
 export const cleanSlot = async (context: WorkspaceContext, row: DirectoryRow, savedSha: string): Promise<void> => {
   const projectId = row.project_id ?? '';
   try {
-    await scrubSlot(context, viewOf(context, projectId, row.path), { row, savedTree: savedSha });
+    const view = viewOf(context, projectId, row.path);
+    const git = endingWith(context.git, context.stopping);
+    await scrubSlot(context, { ...view, git }, { row, savedTree: savedSha });
   } catch (thrown) {
+    // Its row says `scrubbing`: the next start begins anew with what is left.
+    if (context.stopping.aborted) return;
     context.log.warn('workspace.scrub.failed', { id: row.id, ...errorFields(thrown) });
     await dropSlot(context, row.id);
     return;

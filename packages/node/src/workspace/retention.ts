@@ -20,11 +20,12 @@ export const reclaimAside = async (
   );
   const found: Reclaimed[] = [];
   for (const row of due) {
+    if (context.stopping.aborted) break;
     found.push({
       id: row.id,
       path: row.path,
       kind: 'aside',
-      bytes: lookAt(row.path) === null ? null : await sizeOf(row.path),
+      bytes: lookAt(row.path) === null ? null : await sizeOf(row.path, context.stopping),
       ageDays: Math.floor((now - row.used_at) / dayMs),
     });
     if (!dryRun) await removeDirectory(context, row);
@@ -67,9 +68,9 @@ export const reclaimSalvage = async (
   }));
 };
 
-const sizeOf = async (path: string): Promise<number> => {
+const sizeOf = async (path: string, signal: AbortSignal): Promise<number> => {
   let bytes = 0;
-  for (const entry of await walkTree(path))
+  for (const entry of await walkTree(path, { signal }))
     if (entry.type === 'file') bytes += lookAt(absoluteBytes(path, entry.path))?.size ?? 0;
   return bytes;
 };

@@ -21,7 +21,8 @@ type Tracked = {
  * Brings a released slot back to its base and proves it: the agent's `.git` is gone, every file was read and compared,
  * nothing is there that the base does not have, no file is shared by a hard link, owners and modes are the node's. What
  * Git does not store is moved aside first. `savedTree` is a tree whose files are saved: they need not be kept again.
- * Rejects when the proof fails; the slot must then not be used again.
+ * Rejects when the proof fails; the slot must then not be used again. Rejects soon after the node is stopping, too: begun
+ * anew, it goes on with what is left.
  */
 export const scrubSlot = async (
   context: WorkspaceContext,
@@ -30,12 +31,13 @@ export const scrubSlot = async (
 ): Promise<void> => {
   const base = row.base_sha ?? '';
   await removeAgentDir(context, view.tree);
-  await clearSpecial(view.tree);
+  await clearSpecial(context, view.tree);
   await restoreTracked(view, { base, savedTree });
   const tracked = await readTracked(view);
   await moveAside(context, view.tree, { row, tracked });
+  context.stopping.throwIfAborted();
   await repairFiles(view, tracked);
-  await prove(view, tracked);
+  await prove(context, view, tracked);
 };
 
 const removeAgentDir = async (context: WorkspaceContext, tree: string): Promise<void> => {
@@ -47,8 +49,9 @@ const removeAgentDir = async (context: WorkspaceContext, tree: string): Promise<
 };
 
 /** FIFOs, sockets and devices hold no work, and Git would wait for some of them. */
-const clearSpecial = async (tree: string): Promise<void> => {
-  for (const { path, type } of await walkTree(tree)) if (type === 'special') unlinkSync(absoluteBytes(tree, path));
+const clearSpecial = async (context: WorkspaceContext, tree: string): Promise<void> => {
+  for (const { path, type } of await walkTree(tree, { signal: context.stopping }))
+    if (type === 'special') unlinkSync(absoluteBytes(tree, path));
 };
 
 /** From what is saved to the base: Git compares the contents of every file (the index knows no times), then writes what differs. */
@@ -105,7 +108,7 @@ const moveAside = async (
   tree: string,
   { row, tracked }: { row: DirectoryRow; tracked: Tracked },
 ): Promise<void> => {
-  const extra = (await walkTree(tree)).filter((entry) => !isTracked(tracked, entry));
+  const extra = (await walkTree(tree, { signal: context.stopping })).filter((entry) => !isTracked(tracked, entry));
   const names = new Set(extra.map(({ path }) => path));
   const tops = extra.filter(
     ({ path }) =>
@@ -134,13 +137,16 @@ const moveAside = async (
     projectId: row.project_id,
     taskId: row.task_id,
   });
+  let moved = 0;
   for (const { path } of kept) {
+    if (context.stopping.aborted) break;
+    moved++;
     const target = absoluteBytes(aside.path, path);
     mkdirSync(Buffer.from(dirname(target.toString('latin1')), 'latin1'), { recursive: true });
     await rename(absoluteBytes(tree, path), target);
   }
   await context.store.transaction((tx) => updateDirectory(tx.db, aside.id, { state: 'kept' }));
-  context.log.info('workspace.aside', { taskId: row.task_id, entries: kept.length, keptDays: ASIDE_DAYS });
+  context.log.info('workspace.aside', { taskId: row.task_id, entries: moved, keptDays: ASIDE_DAYS });
 };
 
 const expectedModes = (): { file: number; program: number; folder: number } => {
@@ -174,8 +180,8 @@ const repairFiles = async (view: CheckoutView, { files, folders }: Tracked): Pro
   });
 };
 
-const prove = async (view: CheckoutView, tracked: Tracked): Promise<void> => {
-  const entries = await walkTree(view.tree);
+const prove = async (context: WorkspaceContext, view: CheckoutView, tracked: Tracked): Promise<void> => {
+  const entries = await walkTree(view.tree, { signal: context.stopping });
   const extra = entries.find((entry) => !isTracked(tracked, entry));
   const files = entries.filter(({ type }) => type !== 'folder').length;
   const { code } = await view.git.run({

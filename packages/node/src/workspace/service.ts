@@ -75,6 +75,11 @@ export type Workspace = {
   mirrorOf(projectId: string): string;
   /** Resolves when the work in the background has ended. */
   settled(): Promise<void>;
+  /**
+   * Stops the work in the background where the next start can go on with it (its directories stay `scrubbing` or
+   * `removing`, what is to be deleted lies in the trash), and resolves when nothing of it runs any more. Repeatable.
+   */
+  close(): Promise<void>;
 };
 
 /** What a workspace is made of. */
@@ -92,8 +97,9 @@ export type WorkspaceParts = {
 
 /** Opens the workspaces of one data directory. */
 export const createWorkspace = (parts: WorkspaceParts): Workspace => {
-  const background = createBackground(parts.log);
-  const context = makeContext(parts, background.start);
+  const stopping = new AbortController();
+  const background = createBackground(parts.log, stopping.signal);
+  const context = makeContext(parts, { later: background.start, stopping: stopping.signal });
   return {
     claim: (claim) => claimSlot(context, claim),
     scratch: (taskId) => makeScratch(context, taskId),
@@ -121,10 +127,15 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     forgetProject: (projectId, { mirror }) => forgetProject(context, projectId, mirror),
     mirrorOf: (projectId) => mirrorPath(parts.dataDirectory, projectId),
     settled: background.settled,
+    close: async () => {
+      stopping.abort();
+      await background.settled();
+      await context.remover.settled();
+    },
   };
 };
 
-const makeContext = (parts: WorkspaceParts, later: WorkspaceContext['later']): WorkspaceContext => {
+const makeContext = (parts: WorkspaceParts, given: Pick<WorkspaceContext, 'later' | 'stopping'>): WorkspaceContext => {
   const { dataDirectory, store, log } = parts;
   mkdirSync(join(dataDirectory, 'workspaces'), { recursive: true, mode: 0o700 });
   const remover = createRemover({
@@ -132,6 +143,7 @@ const makeContext = (parts: WorkspaceParts, later: WorkspaceContext['later']): W
     trash: join(dataDirectory, 'workspaces', '.trash'),
     protectedPaths: () => userPaths(store.read),
     onFailure: (thrown) => log.warn('workspace.remove.failed', errorFields(thrown)),
+    stopping: given.stopping,
   });
   const identity = parts.identity ?? { name: 'Orrery', email: 'orrery@localhost' };
   return {
@@ -141,16 +153,18 @@ const makeContext = (parts: WorkspaceParts, later: WorkspaceContext['later']): W
     mutex: createMutex(),
     warmSlots: parts.warmSlots ?? WARM_SLOTS,
     collected: new Map(),
-    later,
+    ...given,
   };
 };
 
 /** Work that goes on after the answer was given, one after the other, so that it does not take the disk from the next task. */
-const createBackground = (log: Log) => {
+const createBackground = (log: Log, stopping: AbortSignal) => {
   let tail: Promise<void> = Promise.resolve();
   return {
     start: (work: () => Promise<void>): void => {
-      tail = tail.then(work).catch((thrown: unknown) => log.error('workspace.background.failed', errorFields(thrown)));
+      tail = tail
+        .then(() => (stopping.aborted ? undefined : work()))
+        .catch((thrown: unknown) => log.error('workspace.background.failed', errorFields(thrown)));
     },
     settled: async (): Promise<void> => {
       for (let seen: Promise<void> | null = null; seen !== tail;) {
