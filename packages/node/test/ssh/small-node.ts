@@ -4,9 +4,9 @@ import type { EnvironmentSpec } from '../../src/exec/backend.ts';
 import { sshFactory } from '../../src/exec/ssh/index.ts';
 import { findKeeperBinary } from '../../src/keeper/binary.ts';
 import { createStarter } from '../../src/starter/index.ts';
+import { sampleRun } from '../exec/sample-specs.ts';
 import type { SshOptions } from './places.ts';
 import { sshParts } from './places.ts';
-import { runScript } from './stage.ts';
 
 export type SmallNodeOrder = {
   readonly options: SshOptions;
@@ -28,8 +28,17 @@ const reached = (step: string): void => {
 const spawner = createStarter({ binary: () => findKeeperBinary() });
 const backend = sshFactory(sshParts(order.stateDir, { spawner, atStep: reached })).make(order.options);
 const environment = await backend.open(order.spec);
-const running = runScript(environment, 'echo made > made; echo ready; sleep 1', { runId: 'the-run' });
-if (order.step === 'running') setTimeout(() => reached('running'), 500);
-await running;
+const handle = await environment.start(
+  sampleRun({
+    args: ['-c', 'echo made > made; echo ready; sleep 1'],
+    cwd: environment.workdir,
+    runId: 'the-run',
+    limits: order.spec.limits,
+  }),
+);
+await handle.go();
+for await (const { bytes } of handle.output('stdout', 0)) if (bytes.length > 0) reached('running');
+await handle.wait();
+await handle.finish();
 await environment.sync();
 await environment.close();
