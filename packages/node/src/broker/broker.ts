@@ -15,7 +15,8 @@ import { createEgressControl, type EgressControl } from './egress-control.ts';
 import { tellRefusals } from './egress-events.ts';
 import { createEgressProxy, type Resolve } from './egress-proxy.ts';
 import { createFailureMemory } from './failure-memory.ts';
-import { BROKER_CONNECTIONS, HEADER_BYTES, PROVIDER_QUIET_MS, REFUSAL_AUDIT_MS, REQUEST_MS } from './limits.ts';
+import { closingAnswer, createConnections, type Connections } from './connections.ts';
+import { BROKER_CONNECTIONS, HEADER_BYTES, HEADERS_MS, PROVIDER_QUIET_MS, REFUSAL_AUDIT_MS, REQUEST_MS } from './limits.ts';
 import type { LimitReport } from './model.ts';
 import { createModelGateway } from './model-gateway.ts';
 import { createPriceTable, type PriceTable } from './prices.ts';
@@ -44,6 +45,8 @@ export type BrokerParts = {
   readonly resolve?: Resolve;
   /** Silence of a provider after which a call is ended, ms. */
   readonly providerQuietMs?: number;
+  /** Time from connecting until the headers of a request have come, ms. */
+  readonly headersMs?: number;
 };
 
 /** The broker of a node. */
@@ -78,8 +81,10 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? PROVIDER_QUIET_MS });
   const builtin = createPriceTable();
   const prices = parts.prices ?? (() => builtin);
+  const connections = createConnections({ log, clock });
   const gateway = createModelGateway({
     tokens,
+    connections,
     providers: parts.providers,
     prices,
     ledger,
@@ -91,8 +96,8 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   });
   const deny = parts.egressDeny ?? (() => []);
   const resolve = parts.resolve ?? lookupAll;
-  const egress = createEgressProxy({ tokens, deny, resolve, clock, audit, onRefused: tellRefusals(parts) });
-  const server = createHttpServer({ gateway, egress, log });
+  const egress = createEgressProxy({ tokens, connections, deny, resolve, clock, audit, onRefused: tellRefusals(parts) });
+  const server = createHttpServer({ gateway, egress, connections, log, headersMs: parts.headersMs ?? HEADERS_MS });
   const removeSocket = await listenAt(server, parts.socketPath);
   return {
     socketPath: parts.socketPath,
@@ -123,10 +128,15 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
 type HttpParts = {
   readonly gateway: ReturnType<typeof createModelGateway>;
   readonly egress: ReturnType<typeof createEgressProxy>;
+  readonly connections: Connections;
   readonly log: Log;
+  readonly headersMs: number;
 };
 
-const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
+/** How often connections are looked at for their time. */
+const LOOK_MS = 2_000;
+
+const createHttpServer = ({ gateway, egress, connections, log, headersMs }: HttpParts) => {
   const guarded = (work: Promise<void>, giveUp: () => void): void => {
     work.catch((thrown: unknown) => {
       log.error('broker.request.failed', errorFields(thrown));
@@ -135,8 +145,15 @@ const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
   };
   const tunnels = new Set<Duplex>();
   const server = createServer(
-    { maxHeaderSize: HEADER_BYTES, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 },
+    {
+      maxHeaderSize: HEADER_BYTES,
+      headersTimeout: headersMs,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: 60_000,
+      connectionsCheckingInterval: Math.min(LOOK_MS, headersMs),
+    },
     (request, response) => {
+      response.once('close', connections.began(request.socket));
       response.on('error', () => response.destroy());
       const url = request.url ?? '';
       const work = url.startsWith('/models/')
@@ -148,18 +165,19 @@ const createHttpServer = ({ gateway, egress, log }: HttpParts) => {
     },
   );
   server.maxConnections = BROKER_CONNECTIONS;
+  server.on('connection', connections.opened);
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
     tunnels.add(client);
+    connections.began(request.socket);
     client.once('close', () => tunnels.delete(client));
     guarded(egress.connect(request, client, head), () => client.destroy());
   });
-  server.on('upgrade', (_request: IncomingMessage, client: Duplex) =>
-    client.end('HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
-  );
+  server.on('upgrade', (_request: IncomingMessage, client: Duplex) => client.end(closingAnswer(501, 'Not Implemented')));
   server.on('clientError', (thrown: Error & { code?: string }, client: Duplex) => {
     if (!client.writable) return void client.destroy();
-    const status = thrown.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-    client.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+    const status = thrown.code === 'HPE_HEADER_OVERFLOW' ? 431 : thrown.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+    const text = status === 408 ? 'Orrery broker: the request did not come in time.\n' : '';
+    client.end(closingAnswer(status, STATUS_CODES[status] ?? '', text), () => client.destroy());
   });
   // Tunnels are no longer the server's own connections.
   const closeOwn = server.closeAllConnections.bind(server);

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { AuditRecord } from '../audit/index.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Connections } from './connections.ts';
 import { createEgressConnections, type OpenConnection } from './egress-connections.ts';
 import { dial, passRequest, tunnel, type Bytes } from './egress-pass.ts';
 import { refuseRequest, refuseTunnel, type Denial, type Refusal, type Target } from './egress-refusal.ts';
@@ -25,6 +26,7 @@ export type Refused = { readonly taskId: string; readonly host: string; readonly
 
 export type EgressParts = {
   readonly tokens: Pick<RunTokens, 'find'>;
+  readonly connections: Pick<Connections, 'prove'>;
   /** The operator's denials, asked at each request. */
   readonly deny: () => readonly string[];
   readonly resolve: Resolve;
@@ -89,6 +91,8 @@ export const createEgressProxy = (parts: EgressParts): EgressProxy => {
     if (found?.state !== 'live')
       return { identity: null, denial: { status: 407, reason: 'it needs the egress token of a live environment' } };
     const { identity } = found;
+    const full = parts.connections.prove(request.socket, identity.environmentId);
+    if (full !== null) return { identity, denial: { status: 429, reason: full } };
     if (target === null) return { identity, denial: { status: 400, reason: 'its target is no host and port' } };
     if (open.count(identity.environmentId) >= EGRESS_PER_ENVIRONMENT)
       return { identity, denial: { status: 429, reason: `the environment has ${EGRESS_PER_ENVIRONMENT} connections open` } };

@@ -73,7 +73,9 @@ export const refuseTunnel = (client: Duplex, refusal: Refusal): void => {
 /** Answers a plain request with a refusal. */
 export const refuseRequest = (request: IncomingMessage, response: ServerResponse, refusal: Refusal): void => {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  const headers = { ...headersOf(refusal), ...(request.complete ? {} : { Connection: 'close' }) };
-  response.writeHead(refusal.denial.status, phraseOf(refusal), headers);
+  const { status } = refusal.denial;
+  // Where there are too many connections, this one is not kept either.
+  const headers = { ...headersOf(refusal), ...(request.complete && status !== 429 ? {} : { Connection: 'close' }) };
+  response.writeHead(status, phraseOf(refusal), headers);
   response.end(textOf(refusal));
 };

@@ -32,8 +32,18 @@ export const EGRESS_REFUSALS_TOLD = 50;
 export const EGRESS_QUIET_MS = 10 * 60_000;
 /** What a TLS client may send before its server name is known. */
 export const CLIENT_HELLO_BYTES = 16 * 1024;
-/** Connections to the broker at once, all environments together. */
+/** Connections to the broker at once, all environments together; the bounds below keep it from being reached. */
 export const BROKER_CONNECTIONS = 4_096;
+/** Connections that have shown no valid token yet: two programs' whole share. Whoever has a token shows it at once. */
+export const UNPROVEN_CONNECTIONS = 512;
+/** Connections of environments, all together: with those unproven and those that are just closing below the bound of the server. */
+export const PROVEN_CONNECTIONS = 3_072;
+/** Connections of one environment: its model calls and its proxied connections, and room for idle ones. */
+export const ENVIRONMENT_CONNECTIONS = 256;
+/** How long a program may take until the headers of a request have come, from connecting on. */
+export const HEADERS_MS = 30_000;
+/** How long a connection that was turned away may take to be told so. */
+export const CLOSING_MS = 1_000;
 /** The same refusal of the same token is written to the audit log once in this span. */
 export const REFUSAL_AUDIT_MS = 60_000;
 /** Tokens, tasks and failures remembered in memory; the oldest is read from the store again. */

@@ -2,13 +2,17 @@
 // a copy. It adds no retries, and neither prompts nor answers are ever logged.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Connections } from './connections.ts';
 import { runTokenOf } from './headers.ts';
 import { MODEL_CALLS_PER_ENVIRONMENT } from './limits.ts';
 import type { TokenIdentity } from './model.ts';
 import { createCall, refuse, type CallServices, type Exchange } from './model-call.ts';
 import type { RunTokens } from './run-tokens.ts';
 
-export type GatewayParts = CallServices & { readonly tokens: Pick<RunTokens, 'find'> };
+export type GatewayParts = CallServices & {
+  readonly tokens: Pick<RunTokens, 'find'>;
+  readonly connections: Pick<Connections, 'prove'>;
+};
 
 /** Calls under way, by environment, so that they can be counted and ended. */
 export type ModelGateway = {
@@ -41,6 +45,11 @@ export const createModelGateway = (parts: GatewayParts): ModelGateway => {
   const handle = async (exchange: Exchange): Promise<void> => {
     const identity = await authenticated(exchange);
     if (identity === null) return;
+    const full = parts.connections.prove(exchange.request.socket, identity.environmentId);
+    if (full !== null) {
+      exchange.response.setHeader('connection', 'close');
+      return refuse(exchange, 'busy', `No room for this connection: ${full}.`);
+    }
     const calls = running.get(identity.environmentId) ?? new Set();
     if (calls.size >= MODEL_CALLS_PER_ENVIRONMENT) {
       return refuse(
