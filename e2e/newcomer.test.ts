@@ -43,8 +43,10 @@ describe.skipIf(!isThere('pi'))('a newcomer', () => {
       });
       const rounds = bodiesOf(await eventsOf(client, task.id), 'stage.ended').filter(({ stage }) => stage === 'validate');
       expect(rounds.map(({ state }) => state)).toEqual(['failed', 'passed']);
-      const apply = await place.cli(['task', 'apply', task.id, '--json']);
+      const apply = await place.cli(['task', 'apply', task.id]);
       expect([apply.code, readFileSync(join(place.folder, 'demo/roman.sh'), 'utf8').includes('900:CM')]).toEqual([0, true]);
+      // Typed outside of the repository that was changed: what to look at names it.
+      expect(apply.stderr).toContain(`git -C ${join(place.folder, 'demo')} log -1 --stat`);
       expect(await settledLeftovers(place, pid)).toEqual(nothing);
       const down = await place.cli(['down', '--json']);
       expect([down.code, existsSync(`/proc/${pid}`)]).toEqual([0, false]);

@@ -159,7 +159,7 @@ export const readInput = (meaning: Meaning & { kind: 'command' }): CommandInput 
     parser.parse([...words], { from: 'user' });
     return inputOf({ spec, options, parser, tail });
   } catch (thrown) {
-    if (thrown instanceof CommanderError) throw parseFailure(thrown, spec, options);
+    if (thrown instanceof CommanderError) throw parseFailure(thrown, { spec, options, given: parser.args.length });
     throw thrown instanceof OrreryError ? pasteable(thrown, name) : thrown;
   }
 };
@@ -187,7 +187,10 @@ const parserOf = (spec: CommandSpec, options: readonly OptionSpec[]): Parser => 
   return parser;
 };
 
-const parseFailure = (failure: CommanderError, spec: CommandSpec, options: readonly OptionSpec[]): OrreryError => {
+const parseFailure = (
+  failure: CommanderError,
+  { spec, options, given }: { readonly spec: CommandSpec; readonly options: readonly OptionSpec[]; readonly given: number },
+): OrreryError => {
   const name = nameOf(spec);
   const fix = `orrery ${name} --help`;
   const quoted = /'(--?[^' ]+)/.exec(failure.message)?.[1] ?? '';
@@ -197,7 +200,7 @@ const parseFailure = (failure: CommanderError, spec: CommandSpec, options: reado
     case 'commander.optionMissingArgument':
       return new OrreryError('invalid_input', `The option ${quoted} needs a value.`, { rule: optionRule(options, quoted), fix });
     case 'commander.missingArgument': {
-      const missing = spec.arguments?.find(({ required }) => required);
+      const missing = spec.arguments?.slice(given).find(({ required }) => required);
       return new OrreryError('invalid_input', `orrery ${name} needs ${argumentText(missing)}.`, {
         rule: missing?.summary ?? 'Its arguments are in its help.',
         fix: spec.examples[0].line,

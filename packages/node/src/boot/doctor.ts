@@ -115,12 +115,9 @@ const harnessLines = async ({
       const installed = await programs.installed(id);
       const area = `harness ${id}`;
       if (installed !== null) return ok(area, `${installed.version} is installed.`);
-      return {
-        area,
-        state: id === standard ? 'warning' : 'ok',
-        message: `${pin?.version ?? ''} is not installed.`,
-        fix: `orrery harness install ${id}`,
-      };
+      return id === standard
+        ? { area, state: 'warning', message: `${pin?.version ?? ''} is not installed.`, fix: `orrery harness install ${id}` }
+        : ok(area, `Not installed, and only needed for tasks that name it: orrery harness install ${id}`);
     });
   return Promise.all(lines);
 };
@@ -157,7 +154,7 @@ const leftoverLines = async ({ store, environmentsDirectory }: DoctorParts): Pro
   const lines = [
     ok(
       'environments',
-      `${open.length} of tasks open, ${named.length} of their own, ${named.filter((row) => row.open === 1).length} of those open.`,
+      `${open.length} open for tasks; ${named.length} made by name (orrery env list), ${named.filter((row) => row.open === 1).length} of them open.`,
     ),
   ];
   if (unknown.length > 0)

@@ -116,6 +116,9 @@ describe('the configuration of the node', () => {
     expect(() => config.explain('queue.paralel')).toThrow(
       expect.objectContaining({ code: 'unknown_key', fix: 'orrery config explain queue.parallel' }),
     );
+    expect(() => config.explain('nothing.like.it')).toThrow(
+      expect.objectContaining({ code: 'unknown_key', fix: 'orrery config schema' }),
+    );
   });
 
   it('explains what a project says, over the node', async () => {

@@ -126,6 +126,6 @@ export const findLeaf = (leaves: readonly Leaf[], key: string): Leaf => {
     });
   throw new OrreryError('unknown_key', `There is no configuration key "${key.slice(0, 100)}".`, {
     rule: `The keys are ${leaves.map((leaf) => leaf.key).join(', ')}.`,
-    fix: guess === null ? undefined : `orrery config explain ${guess}`,
+    fix: guess === null ? 'orrery config schema' : `orrery config explain ${guess}`,
   });
 };

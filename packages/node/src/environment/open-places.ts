@@ -1,4 +1,4 @@
-import { OrreryError } from '@orrery/protocol/errors';
+import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import type { Backend, Environment, EnvironmentSpec } from '../exec/backend.ts';
 import type { Store } from '../store/store.ts';
 import { recordedEnvironment } from './record.ts';
@@ -50,10 +50,16 @@ export const createOpenPlaces = ({ store, backend, environments, taskId }: OpenP
     return { environmentId: row.id, spec, environment };
   };
 
+  /** Who types a name means an environment: a missing one is not called a task. */
+  const taskNamed = (reference: string): Promise<string> =>
+    taskId(reference).catch((thrown: unknown) => {
+      throw toOrreryError(thrown).code === 'not_found' && !reference.startsWith('tsk_') ? environmentNotFound(reference) : thrown;
+    });
+
   const ofTask = async (reference: string): Promise<OpenPlace> => {
     const row = reference.startsWith('env_')
       ? await findEnvironment(store.read, reference)
-      : await newestOpenEnvironment(store.read, await taskId(reference));
+      : await newestOpenEnvironment(store.read, await taskNamed(reference));
     if (row === null && reference.startsWith('env_')) throw environmentNotFound(reference);
     for (const id of views.keys()) if ((await findEnvironment(store.read, id))?.state !== 'open') views.delete(id);
     if (row?.state !== 'open') throw notOpen(reference);
@@ -66,7 +72,7 @@ export const createOpenPlaces = ({ store, backend, environments, taskId }: OpenP
     async subject(reference) {
       const named = await findNamed(store.read, reference);
       if (named !== null) return { environmentId: named.id };
-      return reference.startsWith('env_') ? { environmentId: reference } : { taskId: await taskId(reference) };
+      return reference.startsWith('env_') ? { environmentId: reference } : { taskId: await taskNamed(reference) };
     },
     async find(reference) {
       const named = await findNamed(store.read, reference);

@@ -13,15 +13,19 @@ export const backendList: Command = async (context) => {
     const state = !one.allowed
       ? 'not allowed'
       : !one.usable
-        ? inertLine(one.problem ?? 'not usable')
+        ? 'not usable here'
         : missing > 0
           ? `lacks ${missing} of ${one.guarantees.length} guarantees`
           : 'holds every guarantee';
-    return [`${mark} ${one.name}${one.isDefault ? ' (default)' : ''}`, state, inertLine(one.summary)];
+    return [
+      `${mark} ${one.name}${one.isDefault ? ' (default)' : ''}`,
+      state,
+      inertLine(one.usable ? one.summary : (one.problem ?? one.summary)),
+    ];
   });
   return {
     result: answer,
     text: tableText(screen, ['  backend', 'state', 'what it is'], rows),
-    hints: ['  orrery backend check'],
+    hints: [answer.items.every(({ usable }) => usable) ? '  orrery backend check' : '  orrery doctor'],
   };
 };

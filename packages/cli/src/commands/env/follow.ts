@@ -2,6 +2,7 @@ import type { EnvironmentView } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import { inert } from '../../inert.ts';
+import { shellWord } from '../../wording.ts';
 import type { CommandContext, Outcome } from '../command.ts';
 import { environmentText } from './show.ts';
 
@@ -36,7 +37,7 @@ export const followEnvironment = async (
       ...shown(context, now, [`  It goes on: orrery env show ${now.name}`]),
       failure: { error: new OrreryError('stopped_watching', 'Stopped watching; the environment goes on.') },
     };
-  if (now.state !== 'failed') return shown(context, now, []);
+  if (now.state !== 'failed') return shown(context, now, nextOf(now));
   return {
     ...shown(context, now, []),
     failure: {
@@ -47,6 +48,11 @@ export const followEnvironment = async (
       exit: 1,
     },
   };
+};
+
+const nextOf = ({ name, state }: EnvironmentView): string[] => {
+  if (state === 'ready') return [`  orrery run --env ${shellWord(name)} "fix the failing test"`];
+  return state === 'stopped' ? [`  orrery env start ${shellWord(name)}`] : [];
 };
 
 const shown = (context: CommandContext, environment: EnvironmentView, hints: readonly string[]): Outcome => ({

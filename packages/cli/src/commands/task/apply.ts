@@ -1,6 +1,8 @@
 import { inertLine } from '../../inert.ts';
-import { taskIdOf } from '../../names.ts';
-import type { Command } from '../command.ts';
+import type { Connection } from '../../connect.ts';
+import { repositoryRoot, taskIdOf } from '../../names.ts';
+import { shellWord } from '../../wording.ts';
+import type { Command, CommandContext } from '../command.ts';
 
 /** `orrery task apply`. */
 export const taskApply: Command = async (context) => {
@@ -15,10 +17,23 @@ export const taskApply: Command = async (context) => {
     send: () => connection.client.call('taskApply', { params: { id }, body, timeoutMs: 120_000 }),
     resources: () => [id],
   });
+  const git = applied.branch === null ? '' : await gitOf(context, connection, id);
   const where = applied.branch === null ? '' : `  branch ${inertLine(applied.branch)}`;
   return {
     result: applied,
     text: `${screen.good('✓')} ${applied.headSha.slice(0, 10)}${where}\n  ${inertLine(applied.note)}`,
-    hints: applied.treeUpdated ? ['  git log -1 --stat'] : applied.branch === null ? [] : [`  git switch ${applied.branch}`],
+    hints: applied.treeUpdated
+      ? [`  ${git} log -1 --stat`]
+      : applied.branch === null
+        ? []
+        : [`  ${git} switch ${shellWord(applied.branch)}`],
   };
+};
+
+/** `git` for the repository of a task: named when the current folder is not in it. */
+const gitOf = async ({ world }: CommandContext, { client }: Connection, id: string): Promise<string> => {
+  const { project } = await client.call('taskShow', { params: { id } });
+  return project === null || project.path === '' || repositoryRoot(world.cwd) === project.path
+    ? 'git'
+    : `git -C ${shellWord(inertLine(project.path))}`;
 };

@@ -95,9 +95,14 @@ const loadConfig = (options: KubernetesOptions): KubeConfig => {
   } catch (thrown) {
     throw noCluster(thrown);
   }
-  if (config.getCurrentCluster() === null) throw noCluster(undefined);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null || (options.kubeconfig === null && isInvented(cluster))) throw noCluster(undefined);
   return config;
 };
+
+/** Where no kubeconfig is found, the library takes a server of this machine that nobody named. */
+const isInvented = ({ name, server }: { readonly name: string; readonly server: string }): boolean =>
+  name === 'cluster' && server === 'http://localhost:8080';
 
 const noCluster = (cause: unknown): OrreryError =>
   new OrreryError('backend_unavailable', 'No cluster is configured.', {
