@@ -2,8 +2,9 @@ import { chmodSync, unlinkSync } from 'node:fs';
 import { copyFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
-import { GIT_WRITE_MS, NESTED_REPOSITORIES } from '../kernel/limits.ts';
+import { GIT_WRITE_MS, NESTED_REPOSITORIES, SNAPSHOT_BATCH, SNAPSHOT_BYTES, SNAPSHOT_FILES } from '../kernel/limits.ts';
 import { checkGitFiles } from './hostile-files.ts';
+import { withinSize } from './snapshot-size.ts';
 import { stderrOf, type Git, type GitCall } from './run.ts';
 
 /** The node's own view of one checkout: its Git directory and index lie where no agent can write. */
@@ -22,6 +23,8 @@ export type Snapshot = {
   /** Null: the files are those of `head`. */
   readonly tree: string | null;
   readonly notes: readonly string[];
+  /** Whether files are left out because they are too much; the checkout alone has them. */
+  readonly tooMuch: boolean;
 };
 
 /** Files that Git opens by name in a work tree, whatever they are: a FIFO of that name would make it wait for ever. */
@@ -55,11 +58,11 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
     git.run({ ...call, args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'] }).then(splitPaths),
     listUntracked({ git, call, entries, left: NESTED_REPOSITORIES }, ''),
   ]);
-  const sorted = sortPaths(entries, [...changed, ...untracked]);
-  for (const path of sorted.add) makeReadable(tree, path);
-  const { refused, notes } = await checkGitFiles(git, { ...call, workTree: tree, indexFile: temporary }, sorted.add);
-  const { remove } = sorted;
-  const add = sorted.add.filter((path) => !refused.has(path));
+  const { content, remove } = sortPaths(entries, [...changed, ...untracked]);
+  const { taken, left } = withinSize(tree, content);
+  for (const path of taken) makeReadable(tree, path);
+  const { refused, notes } = await checkGitFiles(git, { ...call, workTree: tree, indexFile: temporary }, taken);
+  const add = taken.filter((path) => !refused.has(path));
   if (remove.length > 0)
     await git.run({
       ...call,
@@ -67,7 +70,7 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
       args: ['update-index', '-z', '--force-remove', '--stdin'],
       input: joinPaths(remove),
     });
-  const unsavable = await addPaths(git, call, add);
+  const unsavable = await addInBatches(git, call, add);
   const unchanged = add.length === 0 && remove.length === 0;
   const [found, before] = unchanged
     ? [null, null]
@@ -78,7 +81,8 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
   await unlink(temporary);
   return {
     tree: found === before ? null : found,
-    notes: [...notes, ...describeRefused(refused), ...describeLeftOut(entries, unsavable)],
+    notes: [...notes, ...describeRefused(refused), ...describeLeftOut(entries, { unsavable, left })],
+    tooMuch: left.length > 0,
   };
 };
 
@@ -141,7 +145,15 @@ const listUntracked = async (listing: Listing, folder: BytePath): Promise<BytePa
 const sortPaths = (entries: ReadonlyMap<BytePath, TreeEntryType>, paths: readonly BytePath[]) => {
   const isContent = (path: BytePath): boolean => ['file', 'link'].includes(entries.get(path) ?? '');
   const all = [...new Set(paths)];
-  return { add: all.filter(isContent), remove: all.filter((path) => !isContent(path)) };
+  return { content: all.filter(isContent), remove: all.filter((path) => !isContent(path)) };
+};
+
+/** As `addPaths`; each command has its own time. */
+const addInBatches = async (git: Git, call: Omit<GitCall, 'args'>, paths: readonly BytePath[]): Promise<BytePath[]> => {
+  const unsavable: BytePath[][] = [];
+  for (let at = 0; at < paths.length; at += SNAPSHOT_BATCH)
+    unsavable.push(await addPaths(git, call, paths.slice(at, at + SNAPSHOT_BATCH)));
+  return unsavable.flat();
 };
 
 /**
@@ -179,7 +191,10 @@ const makeReadable = (tree: string, path: BytePath): void => {
 const describeRefused = (refused: ReadonlyMap<BytePath, string>): string[] =>
   [...refused].map(([path, why]) => `${showBytes(path)}: left out, as Git would refuse it in a commit (${why})`);
 
-const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavable: readonly BytePath[]): string[] => {
+const describeLeftOut = (
+  entries: ReadonlyMap<BytePath, TreeEntryType>,
+  { unsavable, left }: { readonly unsavable: readonly BytePath[]; readonly left: readonly BytePath[] },
+): string[] => {
   const special = [...entries].filter(([, type]) => type === 'special').map(([path]) => path);
   const nested = [...entries].filter(([path]) => path.endsWith('/.git')).map(([path]) => path.slice(0, -5));
   const mounts = [...entries].filter(([, type]) => type === 'mount').map(([path]) => path);
@@ -190,6 +205,10 @@ const describeLeftOut = (entries: ReadonlyMap<BytePath, TreeEntryType>, unsavabl
       : [`${paths.slice(0, 5).map(showBytes).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}: ${text}`];
   return [
     ...line(special, 'neither file, folder nor link, left out'),
+    ...line(
+      left,
+      `left out, as the files that were not committed are more than ${SNAPSHOT_BYTES / 1024 ** 3} GiB or ${SNAPSHOT_FILES} together; they stay in the checkout, which is kept aside when it is given back (retention.asideDays)`,
+    ),
     ...line(unsavable, 'a name that Git does not store, left out'),
     ...line(nested, 'a repository inside the checkout, its files taken, its history not'),
     ...line(mounts, 'another file system, left out'),

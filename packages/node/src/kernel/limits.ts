@@ -125,6 +125,11 @@ export const AGENT_PACKED_REFS_BYTES = 16 * 1024 * 1024;
 /** Objects an agent may hand over: what a large refactoring makes, not a copy of the internet. */
 export const AGENT_OBJECTS = 500_000;
 export const AGENT_OBJECTS_BYTES = 4 * 1024 * 1024 * 1024;
+/** Files that were not committed and are taken of one checkout, with their bytes: as much as an agent may hand over in commits. */
+export const SNAPSHOT_FILES = 500_000;
+export const SNAPSHOT_BYTES = 4 * 1024 * 1024 * 1024;
+/** Files that one Git command takes: in its time also on a slow disk. */
+export const SNAPSHOT_BATCH = 20_000;
 /** Files and folders in one checkout, ignored ones included. */
 export const CHECKOUT_ENTRIES = 5_000_000;
 /** Repositories inside one checkout whose own ignore rules are asked for; of more, every file is taken. */

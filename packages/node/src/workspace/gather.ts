@@ -40,6 +40,7 @@ export const inspect = async (
     tree: snapshot.tree ?? `${headSha}^{tree}`,
     uncommitted: snapshot.tree !== null,
     extra,
+    tooMuch: snapshot.tooMuch,
     notes: [...describeAgent(context, agent), ...(problem === null ? [] : [problem]), ...snapshot.notes],
   };
 };

@@ -53,6 +53,8 @@ export type Inspected = {
   /** Commits that HEAD does not hold: other branches, stash entries, where a rebase began. */
   readonly extra: readonly Tip[];
   readonly notes: readonly string[];
+  /** Whether files are left out because they are too much: only the checkout has them. */
+  readonly tooMuch: boolean;
 };
 
 /** Everything of a checkout as commits of the mirror, named by no ref yet. */

@@ -4,6 +4,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { listRefs } from '../git/mirror.ts';
 import { endingWith } from '../git/run.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
+import { ASIDE_DAYS } from '../kernel/limits.ts';
 import { errorFields } from '../kernel/log.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import { gather, inspect } from './gather.ts';
@@ -92,7 +93,7 @@ export const collectCheckout = (
 
 /**
  * Gives a checkout back; one that was given back already is left alone. What is not saved yet is saved (`salvage: true`)
- * or refused with `unsaved_work`; looked for in that checkout alone, at this moment (`untouched`: when it was collected). The cleaning goes on in the background.
+ * or refused with `unsaved_work`; one with files that are too much to be saved is set aside whole. It is looked for in that checkout alone, at this moment (`untouched`: when it was collected). The cleaning goes on in the background.
  */
 export const releaseCheckout = (
   context: WorkspaceContext,
@@ -134,6 +135,10 @@ const releaseSlot = async (
     });
   }
   const saved = reasons.length > 0 ? await saveUnsaved(context, work, reason) : [];
+  if (gathered.tooMuch) {
+    await keepAside(context, row);
+    return saved;
+  }
   await context.store.transaction((tx) => updateDirectory(tx.db, row.id, { state: 'scrubbing' }));
   context.later(() => cleanSlot(context, row, gathered.finalSha));
   return saved;
@@ -180,14 +185,19 @@ export const makeScratch = async (context: WorkspaceContext, taskId: string): Pr
   return toCheckout(context, row);
 };
 
+/** Sets a whole place aside as it is: it has what nothing else has, and is listed and kept for its days. */
+const keepAside = async (context: WorkspaceContext, row: DirectoryRow): Promise<void> => {
+  await context.store.transaction((tx) =>
+    updateDirectory(tx.db, row.id, { kind: 'aside', state: 'kept', used_at: context.clock.nowMs() }),
+  );
+  context.log.info('workspace.aside', { taskId: row.task_id, entries: 1, keptDays: ASIDE_DAYS });
+};
+
 /** What a scratch folder holds has no other home: it is kept aside for its days; an empty one goes. */
 const releaseScratch = async (context: WorkspaceContext, row: DirectoryRow): Promise<void> => {
   checkIdentity(row);
   if (readdirSync(slotPaths(row.path).tree).length === 0) await removeDirectory(context, row);
-  else
-    await context.store.transaction((tx) =>
-      updateDirectory(tx.db, row.id, { kind: 'aside', state: 'kept', used_at: context.clock.nowMs() }),
-    );
+  else await keepAside(context, row);
 };
 
 /** Gives salvage refs that lost their row to a crash one. */
