@@ -16,6 +16,8 @@
 #include "relay_frame.h"
 
 enum { MAX_LINKS = 256, IN_ROOM = RELAY_HEAD + RELAY_PIECE, OUT_ROOM = 1 << 20, LOOK_MS = 500, READY_SIZE = 12, NAME_ROOM = 64 };
+// Connections that were made and not taken yet: as many as may be open, and more, so that a burst is not turned away (EAGAIN).
+enum { WAITING = 1024 };
 
 struct link {
 	struct link *next;
@@ -292,7 +294,7 @@ static bool listen_at(struct relay *r, const char *path, mode_t mode) {
 	umask(0177); // never wider than asked for, not even for a moment
 	unlink(address.sun_path);
 	if (bind(r->listener, (struct sockaddr *)&address, sizeof address) != 0) return false;
-	if (chmod(address.sun_path, mode) == 0 && listen(r->listener, 128) == 0 && lstat(address.sun_path, &r->listens) == 0 && rename(address.sun_path, r->name) == 0) return true;
+	if (chmod(address.sun_path, mode) == 0 && listen(r->listener, WAITING) == 0 && lstat(address.sun_path, &r->listens) == 0 && rename(address.sun_path, r->name) == 0) return true;
 	int failure = errno;
 	unlink(address.sun_path);
 	errno = failure;
