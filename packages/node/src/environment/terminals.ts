@@ -87,6 +87,7 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
     const row = await findRunById(store.read, id);
     if (row !== null && row.environment_id === environmentId && row.stage === STAGE) return row;
     throw new OrreryError('not_found', `There is no terminal ${id.slice(0, 200)} in this environment.`, {
+      rule: 'A shell or a command is named by its whole id, while its environment is open.',
       fix: 'orrery env logs ENV',
     });
   };

@@ -105,7 +105,11 @@ export const createTokens = (parts: TokenParts): Tokens => {
     remove: ({ id, actor }) =>
       store.transaction(async ({ db }) => {
         const row = await findToken(db, id);
-        if (row === null) throw new OrreryError('not_found', 'There is no such token.', { fix: 'orrery token list' });
+        if (row === null)
+          throw new OrreryError('not_found', 'There is no such token.', {
+            rule: 'A token is removed by its id.',
+            fix: 'orrery token list',
+          });
         if (isLastOwner(row, await listTokens(db))) throw lastOwner();
         await deleteToken(db, id);
         await appendAudit(

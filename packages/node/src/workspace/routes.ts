@@ -26,7 +26,10 @@ export const salvageHandlers = (
     salvageList: async ({ query }) => {
       const project = query.project === undefined ? undefined : await projectOf(store.read, query.project);
       if (query.project !== undefined && project === undefined)
-        throw new OrreryError('not_found', `There is no project ${query.project}.`, { fix: 'orrery project list' });
+        throw new OrreryError('not_found', `There is no project ${query.project}.`, {
+          rule: 'A project is named here by its id.',
+          fix: 'orrery project list',
+        });
       const rows = await listSalvage(store.read, { projectId: project?.id, before: query.cursor, limit: query.limit });
       const items = await Promise.all(rows.map((row) => toSalvage(store, row)));
       return { items, nextCursor: rows.length === query.limit ? (rows.at(-1)?.id ?? null) : null, seq: store.seq() };
@@ -60,7 +63,10 @@ export const salvageHandlers = (
 const rowOf = async (store: Store, id: string): Promise<SalvageRow> => {
   const row = await findSalvage(store.read, id);
   if (row === undefined)
-    throw new OrreryError('not_found', `There is no saved work ${id.slice(0, 60)}.`, { fix: 'orrery salvage list' });
+    throw new OrreryError('not_found', `There is no saved work ${id.slice(0, 60)}.`, {
+      rule: 'Saved work is named by its whole id.',
+      fix: 'orrery salvage list',
+    });
   return row;
 };
 
