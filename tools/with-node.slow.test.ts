@@ -104,7 +104,7 @@ describe('the bootstrap in a clean clone, on Node 20 without a compiler', () => 
   let node20 = '';
 
   beforeAll(() => {
-    temp = mkdtempSync(join(tmpdir(), 'orrery-clone-'));
+    temp = mkdtempSync(join(tmpdir(), 'orrery clone ü-'));
     const name = `node-${process.platform}-${process.arch}`;
     fetchPackages(join(temp, 'node20'), [`${name}@20`]);
     node20 = join(temp, 'node20', 'node_modules', name, 'bin', 'node');
@@ -169,6 +169,26 @@ describe('the bootstrap in a clean clone, on Node 20 without a compiler', () => 
     symlinkSync(join(root, 'bin', 'orrery'), join(temp, 'first'));
     symlinkSync('first', join(temp, 'second'));
     expect(run(join(temp, 'second'), ['--version'], { cwd: temp })).toEqual({ status: 0, stdout: '0.1.0\n', stderr: '' });
+  });
+});
+
+const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
+if (compiler === undefined)
+  process.stderr.write('SKIPPED: there is no C compiler; nothing here says that the keeper is built anywhere.\n');
+
+describe.skipIf(compiler === undefined)('building the keeper', () => {
+  it('works in a folder of any name, and puts it where the caller says', { timeout: 300_000 }, () => {
+    const folder = mkdtempSync(join(tmpdir(), "orrery it's a clone ü-"));
+    try {
+      for (const part of ['build.sh', 'keeper', 'test'])
+        cpSync(join(root, 'native', part), join(folder, 'native', part), { recursive: true });
+      const env = { ...process.env, CC: compiler };
+      const built = run('sh', ['native/build.sh', 'release', 'out/keeper'], { cwd: folder, env });
+      expect({ status: built.status, said: built.status === 0 ? '' : built.stderr }).toEqual({ status: 0, said: '' });
+      expect(run(join(folder, 'out', 'keeper'), ['version'], { cwd: folder }).status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

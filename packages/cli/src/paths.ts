@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { homedir } from 'node:os';
+import { OrreryError } from '@orrery/protocol/errors';
 import type { World } from './world.ts';
 
 /** Where things are kept. */
@@ -20,7 +21,7 @@ export const pathsOf = (
   given: { readonly data: string | null; readonly config: string | null },
 ): Paths => {
   const { env, cwd } = world;
-  const home = env['HOME'] ?? homedir();
+  const home = env['HOME'] ?? homeOfUser();
   const xdg = (name: string, fallback: string): string => join(env[name] ?? join(home, fallback), 'orrery');
   const data = resolve(cwd, given.data ?? env['ORRERY_DATA'] ?? xdg('XDG_DATA_HOME', '.local/share'));
   const named = given.config ?? env['ORRERY_CONFIG'] ?? null;
@@ -40,4 +41,16 @@ export const pathsOf = (
     receipts: join(config, 'receipts'),
     upLog: join(xdg('XDG_STATE_HOME', '.local/state'), 'up.log'),
   };
+};
+
+const homeOfUser = (): string => {
+  try {
+    return homedir();
+  } catch (thrown) {
+    throw new OrreryError('config_invalid', 'This user has no home folder.', {
+      rule: 'Configuration and data are kept below it: HOME is not set, and the system names none.',
+      fix: 'export HOME=/a/folder/of/yours',
+      cause: thrown,
+    });
+  }
 };

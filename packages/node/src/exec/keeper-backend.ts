@@ -2,7 +2,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport, KeeperClient, KeeperGuarantee, KeeperSpec } from '../keeper/types.ts';
@@ -13,6 +12,7 @@ import { checkGuarantees } from './guarantee-check.ts';
 import { createKeeperEnvironment, settleEnvironment } from './keeper-environment.ts';
 import type { FrontSettings, RenderInput } from './keeper-spec.ts';
 import type { MachineEnvironment } from './run-environment.ts';
+import { userName } from './user-name.ts';
 
 /** What the node gives every keeper backend. */
 export type KeeperBackendParts = {
@@ -107,7 +107,7 @@ export const createKeeperBackend = (kind: KeeperBackendKind, parts: KeeperBacken
   const guarantees = once(kind.guarantees);
   const { keeper, stateDir, protectedPaths, disk = systemDisk } = parts;
   const parent = join(stateDir, kind.name);
-  const machine: MachineEnvironment = { variables: parts.variables, user: parts.user ?? userInfo().username };
+  const machine: MachineEnvironment = { variables: parts.variables, user: parts.user ?? userName() };
   const view = async (spec: EnvironmentSpec, frontPort: number): Promise<Environment> => {
     const directory = environmentDirectory(parent, spec.id);
     const fence = { notAround: [stateDir, ...protectedPaths], notInside: stateDir, except: directory.provided };

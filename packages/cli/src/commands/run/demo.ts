@@ -69,7 +69,8 @@ const checkBackend = async ({ input, note }: CommandContext, { client }: Connect
       `The backend ${backend.name} does not work on this machine: ${inertLine(backend.problem ?? 'unknown')}`,
       {
         rule: 'A weaker one is never taken in its place; one without walls is chosen by you.',
-        fix: 'orrery demo --backend local',
+        // Somebody who named another than the usual one is told how to have that.
+        fix: backend.isDefault ? 'orrery demo --backend local' : inertLine(backend.fix ?? 'orrery demo'),
         details: { backend },
       },
     );
