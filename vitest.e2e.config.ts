@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['e2e/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.backend.test.ts'],
+    exclude: ['**/node_modules/**', '**/*.backend.test.ts', '**/*.cluster.test.ts'],
     globalSetup: ['e2e/support/warm-up.ts'],
     pool: 'forks',
     fileParallelism: false,
