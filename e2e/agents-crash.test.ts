@@ -91,10 +91,23 @@ const expected = {
   promptCounts: { 'MARKER-first': 1, 'MARKER-why': 1 },
 };
 
+/**
+ * A model stream that crosses the node is cut with it, and the program asks again by itself: the node sent its prompt once,
+ * the model saw it twice, and played the next step. It can be so only where the node dies while the first answer comes.
+ */
+const cutInFirstAnswer = {
+  ...expected,
+  files: { 'work.txt': null, 'answer.txt': 'right' },
+  said: [0, 1, 1],
+  promptCounts: { 'MARKER-first': 2, 'MARKER-why': 1 },
+};
+
 for (const name of ['pi', 'claude', 'codex'] as const) {
   describe.skipIf(!isThere(name)).concurrent(`${name} under a node that is killed`, { timeout: 300_000 }, () => {
     it.for(points[name])('at %s', async (point, context) => {
-      expect(summary(await conduct(name, [point], context))).toEqual(expected);
+      const found = summary(await conduct(name, [point], context));
+      const isCut = point.startsWith('output-committed') && found.promptCounts['MARKER-first'] === 2;
+      expect(found).toEqual(isCut ? cutInFirstAnswer : expected);
     });
 
     it('never: the same', async (context) => {
