@@ -355,12 +355,19 @@ bool viewer_listen(struct keeper *k) {
 	return chmod("sock", 0600) == 0 && listen(k->listener, 64) == 0;
 }
 
+// Output at hand that was not put into the queue yet: a viewer that takes everything at once leaves the queue empty before its turn is over.
+static bool has_more(const struct viewer *v) {
+	for (int stream = 0; stream < STREAM_COUNT; stream++)
+		if (v->attached[stream].active && v->attached[stream].offset < v->keeper->spools[stream].end) return true;
+	return false;
+}
+
 void viewer_poll(struct keeper *k) {
 	poll_add(k, k->listener, POLLIN, on_connection, NULL);
 	for (struct viewer *v = k->viewers; v; v = v->next) {
 		feed_and_flush(v);
 		if (v->closed) continue;
-		short events = out_size(v) > 0 ? POLLOUT : 0;
+		short events = out_size(v) > 0 || has_more(v) ? POLLOUT : 0;
 		if (out_size(v) < OUT_STOP && !v->paused) events |= POLLIN;
 		poll_add(k, v->fd, events, on_viewer, v);
 	}
