@@ -49,7 +49,12 @@ describe.each(['sandbox', 'local'])('a command on %s', (backend) => {
   it('gets its whole input, byte for byte, and its end', async () => {
     const input = Buffer.alloc(3_000_000, 'a line of input\n');
     const answer = await exec('cat', input);
-    expect([answer.code, answer.stdout === input.toString()]).toEqual([0, true]);
+    expect([answer.code, answer.stdout.length, answer.stdout === input.toString(), answer.stderr]).toEqual([
+      0,
+      3_000_000,
+      true,
+      '',
+    ]);
   });
 
   it('runs in the environment: its checkout, its home, its proxy', async () => {

@@ -42,6 +42,8 @@ export const runSession = async (
   const shown = createShown(context, { tty, onFault: over.reject });
   const { at } = shown;
   let inputEnded = false;
+  /** Whether this connection said hello: only then does it take input. */
+  let greeted = false;
   let socket: WebSocket | null = null;
   let viewer = '';
   let generation = 0;
@@ -66,10 +68,12 @@ export const runSession = async (
   };
   const endInput = (): void => {
     inputEnded = true;
-    send({ type: 'end-input' });
+    // Before the greeting nothing of the input was sent: its end goes behind it, then.
+    if (greeted) send({ type: 'end-input' });
   };
   const hear = (frame: Frame): void => {
     if (frame.type === 'hello') {
+      greeted = true;
       viewer = String(frame['viewer']);
       generation = Number(frame['generation']);
       sendSize();
@@ -93,6 +97,7 @@ export const runSession = async (
       onBytes: shown.show,
       onClose: () => {
         socket = null;
+        greeted = false;
         if (done) return;
         if (world.now() - met > PATIENCE_MS) return over.reject(lost());
         const again = world.sleep(AGAIN_MS).then(() => connect(met));
