@@ -13,7 +13,6 @@ export const kubernetesOptions = z.strictObject({
   context: z.string().nullable().default(null).describe('Context of the kubeconfig; default: its current one'),
   namespace: name.default('default').describe('Namespace of the pods'),
   image: image.nullable().default(null).describe('Image of pods that nobody else names one for'),
-  allowedImagePrefixes: z.array(z.string().min(1)).default([]).describe('What images repositories may ask for; none by default'),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).nullable().default(null).describe("Default: the cluster's"),
   imagePullSecrets: z.array(name).default([]).describe('Names of pull secrets in the namespace'),
   serviceAccount: name.nullable().default(null).describe('Its token is not mounted in any case'),
