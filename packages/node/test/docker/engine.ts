@@ -66,3 +66,10 @@ export const createCuttableSocket = async (target: string): Promise<CuttableSock
     },
   };
 };
+
+/** Ids of the containers that an installation has in an engine. */
+export const containersOf = async (engine: TestEngine, installation: string): Promise<string[]> => {
+  const { text } = await engine.ask('GET', '/containers/json?all=true');
+  const all = JSON.parse(text) as { readonly Id: string; readonly Labels: Readonly<Record<string, string>> }[];
+  return all.filter(({ Labels }) => Labels['dev.orrery.installation'] === installation).map(({ Id }) => Id);
+};

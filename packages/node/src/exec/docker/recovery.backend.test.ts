@@ -1,89 +1,16 @@
 // A node that is killed at any step of an environment in a container: the next one has its work and leaves nothing.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NODE, word } from '../../../test/conformance/stage.ts';
-import { makeDockerBackend } from '../../../test/docker/backend.ts';
-import type { CrashOrder } from '../../../test/docker/crash-client.ts';
-import { describeWithEngine } from '../../../test/docker/engine.ts';
-import { sampleEnvironment, sampleRun } from '../../../test/exec/sample-specs.ts';
-import type { EnvironmentSpec } from '../backend.ts';
-import { placeSteps } from '../remote/steps.ts';
+import { word } from '../../../test/conformance/stage.ts';
+import * as module from '../../../test/docker/crash-backend.ts';
+import { containersOf, describeWithEngine } from '../../../test/docker/engine.ts';
+import { describeRecovery } from '../../../test/remote/describe-recovery.ts';
 
-const CLIENT = new URL('../../../test/docker/crash-client.ts', import.meta.url).pathname;
-
-/** Steps at which nothing has run yet: the environment is opened anew. */
-const BEFORE = ['place-recorded', 'place-made', 'place-noted', 'stage-in', 'staged-in'];
-
-const SCRIPT = 'echo new > made; rm gone; chmod 750 script; ln -s made link; echo made; sleep 1; echo more >> made';
-
-describeWithEngine('a node that dies, with an engine', (engine) => {
-  let root = '';
-  let spec: EnvironmentSpec;
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'orrery-recovery-'));
-    const [workdir, home, scratchpad, state] = ['work', 'home', 'tmp', 'state'].map((name) => join(root, name)) as [
-      string,
-      string,
-      string,
-      string,
-    ];
-    for (const path of [workdir, home, scratchpad, state]) mkdirSync(path);
-    writeFileSync(join(workdir, 'gone'), 'x');
-    writeFileSync(join(workdir, 'script'), 'x');
-    spec = sampleEnvironment({ id: `env-${word()}`, workdir, home, scratchpad, brokerSocket: join(root, 'broker.sock') });
-  });
-  afterEach(() => {
-    rmSync(root, { recursive: true, force: true });
-  });
-
-  const installation = `inst-${word()}`;
-  const place = () => ({ socket: engine().socket, stateDir: join(root, 'state'), installation });
-  const containers = async (): Promise<unknown[]> =>
-    JSON.parse((await engine().ask('GET', '/containers/json?all=true')).text) as unknown[];
-
-  const dieAt = async (step: CrashOrder['step']): Promise<void> => {
-    const run = sampleRun({ args: ['-c', SCRIPT], cwd: spec.workdir, runId: 'the-run' });
-    const child = spawn(NODE, [CLIENT], { stdio: ['pipe', 'ignore', 'pipe'] });
-    let said = '';
-    child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
-    child.stdin.end(JSON.stringify({ ...place(), spec, run, step } satisfies CrashOrder));
-    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    if (signal !== 'SIGKILL') throw new Error(`it was to die at ${step} and ended with ${code}: ${said}`);
-  };
-  const nothingLeft = async (): Promise<void> => {
-    expect(await containers()).toEqual([]);
-    expect(existsSync(join(root, 'state/docker')) ? readdirSync(join(root, 'state/docker')) : []).toEqual([]);
-  };
-
-  it.each([...placeSteps, 'run' as const])('killed at %s: what was done is here, and nothing is there any more', async (step) => {
-    await dieAt(step);
-    const backend = makeDockerBackend(place());
-    const environment = BEFORE.includes(step) ? await backend.open(spec) : await backend.reopen(spec);
-    const handle = BEFORE.includes(step) || step === 'place-removed' ? null : await environment.reattach('the-run');
-    if (step === 'run') {
-      // It went on without the node.
-      expect((await handle!.wait()).exitCode).toBe(0);
-      await handle!.finish();
-    }
-    expect(await environment.close()).toEqual({ lost: null });
-    const work = BEFORE.includes(step) || step === 'place-open' ? ['gone', 'script'] : ['link', 'made', 'script'];
-    expect(readdirSync(spec.workdir).toSorted()).toEqual(work);
-    if (work.includes('made')) expect(readFileSync(join(spec.workdir, 'made'), 'utf8')).toBe('new\nmore\n');
-    await nothingLeft();
-  });
-
-  describe('and nobody comes for it', () => {
-    it.each(['place-made', 'staged-in', 'run', 'staged-out'] as const)('killed at %s: it is reclaimed', async (step) => {
-      await dieAt(step);
-      const backend = makeDockerBackend(place());
-      expect(await backend.reclaim([spec.id])).toEqual([]);
-      expect(await containers()).toHaveLength(1);
-      expect(await backend.reclaim([])).toEqual([spec.id]);
-      await nothingLeft();
-    });
+describeWithEngine('with an engine', (engine) => {
+  describeRecovery('a node that dies', {
+    path: join(import.meta.dirname, '../../../test/docker/crash-backend.ts'),
+    module,
+    given: () => engine().socket,
+    installation: () => `inst-${word()}`,
+    left: (installation) => containersOf(engine(), installation),
   });
 });
