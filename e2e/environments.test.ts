@@ -103,6 +103,30 @@ describe('an environment of its own', () => {
     expect(readFileSync(file(from, 'new.txt'), 'utf8')).toBe('uncommitted');
   });
 
+  it('gets the ignored files that the project names, again when it is made anew, and its results and forks do not hold them', async () => {
+    const repository = makeRepository(place, 'ignored', { init: 'cat .env', settings: 'copy: [.env, .env.missing]' });
+    writeFiles(repository, { '.gitignore': '.env*\n' });
+    commitAll(repository, 'ignores');
+    writeFiles(repository, { '.env': 'FIRST=1\n' });
+    await client.call('projectAdd', { body: { source: repository } });
+    const made = await create(repository, { name: 'ignored' });
+    expect(await logOf(made.id)).toMatch(/── \.env\.missing is not there, and was not copied ──[^]*FIRST=1\n/);
+    writeFiles(repository, { '.env': 'SECOND=2\n' });
+    await client.call('environmentRecreate', { params: { id: made.id } });
+    const again = await settledEnvironment(client, made.id);
+    expect(await logOf(made.id)).toContain('SECOND=2\n');
+    const { id } = await client.call('environmentFork', { params: { id: made.id }, body: { name: 'ignored-too' } });
+    const fork = await settledEnvironment(client, id);
+    for (const { workdir } of [again, fork]) writeFiles(workdir ?? '', { '.gitignore': '', 'work.txt': 'work\n' });
+    for (const name of ['ignored', 'ignored-too']) expect((await place.cli(['env', 'delete', name, '--salvage'])).code).toBe(0);
+    const { items } = await client.call('salvageList', { query: {} });
+    for (const { id: taskId } of [again, fork]) {
+      const saved = items.find((item) => item.taskId === taskId);
+      const { paths } = await client.call('salvageShow', { params: { id: saved?.id ?? '' } });
+      expect(paths).toEqual(['.gitignore', 'work.txt']);
+    }
+  });
+
   it('is not deleted over unsaved work, keeps running then, and saves it when it is told', async () => {
     const repository = await project('deleted', 'true');
     const made = await create(repository, { name: 'deleted' });

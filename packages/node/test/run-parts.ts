@@ -103,6 +103,7 @@ const settings: AttemptSettings = {
   outputBytes: 1_000_000,
   diskBytes: null,
   image: null,
+  copy: [],
   setup: [],
   memory: [],
 };
@@ -126,6 +127,8 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
       slices.claimed.set(checkoutId, taskId);
       return { checkoutId, path: directory, readOnly: [], reads: [] };
     }),
+  bringFiles: () => whileAlive(life, async () => []),
+  likeFiles: () => whileAlive(life, async () => undefined),
   scratch: () => whileAlive(life, async () => ({ checkoutId: 'scratch', path: directory, readOnly: [], reads: [] })),
   collect: () =>
     whileAlive(life, async () => ({

@@ -51,6 +51,8 @@ const placeOf = (checkout: Checkout): WorkPlace => ({
 export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
   claim: async ({ projectId, taskId, baseSha, branch }) =>
     placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
+  bringFiles: async (checkoutId, patterns) => (await workspace.bringFiles(checkoutId, patterns)).notes,
+  likeFiles: (checkoutId, from) => workspace.likeFiles(checkoutId, from),
   scratch: async ({ taskId }) => placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.scratch(taskId))),
   collect: async ({ checkoutId, taskId, attempt, baseSha, message }) => {
     if (baseSha === null)

@@ -29,6 +29,22 @@ export const projectSchema = z.strictObject({
     .max(3)
     .optional()
     .describe('Memories that tasks get: global, project, agent; only those that the operator gives'),
+  copy: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(500)
+        // oxlint-disable-next-line no-control-regex
+        .refine((path) => !/[\u0000-\u001f\u007f\\]|\*\*/.test(path), 'a path, with * and ? inside of a name')
+        .refine(
+          (path) => path.split('/').every((part) => !['', '.', '..'].includes(part)),
+          'a path from the root of the repository, without . and .. and without / at an end',
+        ),
+    )
+    .max(100)
+    .default([])
+    .describe('Ignored files of your folder that checkouts get, like .env; programs can read them, and they never come back'),
   setup: z
     .array(
       z

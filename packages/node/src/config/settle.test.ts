@@ -44,6 +44,7 @@ describe('what a task runs with', () => {
       outputBytes: 1_073_741_824,
       diskBytes: null,
       image: null,
+      copy: [],
       setup: [],
       memory: [],
     });

@@ -25,6 +25,7 @@ export type TaskSettings = {
   readonly outputBytes: number;
   readonly diskBytes: number | null;
   readonly image: string | null;
+  readonly copy: readonly string[];
   readonly setup: readonly string[];
   readonly memory: readonly MemoryKind[];
 };
@@ -54,6 +55,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     retryPrompt: project.validation.retryPrompt,
     egress: settleEgress({ request, project, node }),
     image: settleImage({ request, project, node }),
+    copy: project.copy,
     setup: project.setup,
     memory: settleMemory({ request, project, node }),
     ports: project.ports,

@@ -10,7 +10,7 @@ export { changeNamed, findNamed, listNamed, measureNamed, namedById } from './na
 export { environmentHandlers } from './routes.ts';
 export type { EnvironmentConductor } from './doors.ts';
 export { createEnvironments, type Environments } from './service.ts';
-export { setupLogFile } from './setup-log.ts';
+export { noteInSetupLog, setupLogFile } from './setup-log.ts';
 export {
   endLostRuns,
   findEnvironment,

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { appendFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvironmentSetup } from '@orrery/protocol';
 import { SETUP_LOG_PAGE_BYTES } from '../kernel/limits.ts';
@@ -13,6 +13,10 @@ export type SetupLogPage = {
 
 /** Where an environment's set-up is logged: beside its home, out of reach of its programs. */
 export const setupLogFile = (directory: string, id: string): string => join(directory, id, 'setup.log');
+
+/** Adds lines that are no output of a program. */
+export const noteInSetupLog = (directory: string, id: string, lines: readonly string[]): Promise<void> =>
+  appendFile(setupLogFile(directory, id), lines.map((line) => `── ${line} ──\n`).join(''), { mode: 0o600 });
 
 /** Reads on from an offset, whole characters only; a log that is not there is empty. */
 export const readSetupLog = async (asked: {

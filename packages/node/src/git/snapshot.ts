@@ -16,6 +16,8 @@ export type CheckoutView = {
   readonly nodeDir: string;
   /** Its index, true at the commit the checkout was made at. */
   readonly index: string;
+  /** Where it is written down what was copied into the checkout. */
+  readonly copied: string;
 };
 
 /** A tree object of everything that is in the checkout and not ignored. */
@@ -43,9 +45,12 @@ export const viewCall = ({ mirror, tree, nodeDir, index }: CheckoutView): Omit<G
  * Writes the tree of a checkout as it is now: tracked and untracked files with their exact modes, ignored ones left out,
  * compared with `head` (a commit the mirror has). Folders with a repository of their own are taken as plain files.
  * No process but Git with the node's own directory is started; nothing in the checkout changes except special files that
- * would block Git, which are unlinked and noted.
+ * would block Git, which are unlinked and noted. What is at or below a path of `without` is left out as if it were ignored.
  */
-export const snapshotTree = async (view: CheckoutView, { base, head }: { base: string; head: string }): Promise<Snapshot> => {
+export const snapshotTree = async (
+  view: CheckoutView,
+  { base, head, without = [] }: { base: string; head: string; without?: readonly BytePath[] },
+): Promise<Snapshot> => {
   const { git, tree } = view;
   const entries = await readEntries(tree);
   const temporary = `${view.index}.snapshot`;
@@ -58,18 +63,12 @@ export const snapshotTree = async (view: CheckoutView, { base, head }: { base: s
     git.run({ ...call, args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'] }).then(splitPaths),
     listUntracked({ git, call, entries, left: NESTED_REPOSITORIES }, ''),
   ]);
-  const { content, remove } = sortPaths(entries, [...changed, ...untracked]);
+  const { content, remove } = sortPaths(entries, [...changed, ...untracked].filter(outsideOf(without)));
   const { taken, left } = withinSize(tree, content);
   for (const path of taken) makeReadable(tree, path);
   const { refused, notes } = await checkGitFiles(git, { ...call, workTree: tree, indexFile: temporary }, taken);
   const add = taken.filter((path) => !refused.has(path));
-  if (remove.length > 0)
-    await git.run({
-      ...call,
-      readOnly: false,
-      args: ['update-index', '-z', '--force-remove', '--stdin'],
-      input: joinPaths(remove),
-    });
+  await removePaths(git, call, remove);
   const unsavable = await addInBatches(git, call, add);
   const unchanged = add.length === 0 && remove.length === 0;
   const [found, before] = unchanged
@@ -142,10 +141,25 @@ const listUntracked = async (listing: Listing, folder: BytePath): Promise<BytePa
   return paths;
 };
 
+/** Whether a path is neither one of these nor below one. */
+const outsideOf = (paths: readonly BytePath[]): ((path: BytePath) => boolean) => {
+  if (paths.length === 0) return () => true;
+  const left = new Set(paths);
+  return (path) => {
+    for (let at = path.length; at !== -1; at = path.lastIndexOf('/', at - 1)) if (left.has(path.slice(0, at))) return false;
+    return true;
+  };
+};
+
 const sortPaths = (entries: ReadonlyMap<BytePath, TreeEntryType>, paths: readonly BytePath[]) => {
   const isContent = (path: BytePath): boolean => ['file', 'link'].includes(entries.get(path) ?? '');
   const all = [...new Set(paths)];
   return { content: all.filter(isContent), remove: all.filter((path) => !isContent(path)) };
+};
+
+const removePaths = async (git: Git, call: Omit<GitCall, 'args'>, paths: readonly BytePath[]): Promise<void> => {
+  const args = ['update-index', '-z', '--force-remove', '--stdin'];
+  if (paths.length > 0) await git.run({ ...call, readOnly: false, args, input: joinPaths(paths) });
 };
 
 /** As `addPaths`; each command has its own time. */

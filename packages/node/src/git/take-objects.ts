@@ -2,10 +2,11 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
-import { lookAt, walkTree } from '../files/tree-walk.ts';
+import { lookAt, walkTree, type BytePath } from '../files/tree-walk.ts';
 import { AGENT_OBJECTS, AGENT_OBJECTS_BYTES, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { makeGitDir } from './git-dir.ts';
 import type { Git } from './run.ts';
+import { rewriteWithout } from './without-paths.ts';
 
 /** What to take from where. `quarantine` is a path that does not exist yet and is the caller's to remove. */
 export type TakeObjects = {
@@ -17,6 +18,8 @@ export type TakeObjects = {
   readonly tips: readonly string[];
   /** A commit the mirror has whole. */
   readonly base: string;
+  /** Paths that no commit may bring along; commits that have them are made anew. */
+  readonly without?: readonly BytePath[];
 };
 
 /**
@@ -53,10 +56,11 @@ const areWhole = async (git: Git, mirror: string, shas: readonly string[]): Prom
  * Brings commits of an agent's Git directory into the mirror, by data alone: plain object files are copied (links, FIFOs,
  * index files and alternates are not) into a quarantine directory that the node made; from there they go as one pack into
  * the mirror, which computes every object's name anew, checks each (`--strict`) and then that nothing is missing. Rejects
- * with `git_failed` or `input_too_large`; the mirror's refs are untouched in any case.
+ * with `git_failed` or `input_too_large`; the mirror's refs are untouched in any case. Answers commits that were made anew
+ * without paths of `without`, by the commits they stand for; the mirror never sees what those held there.
  */
-export const takeObjects = async (take: TakeObjects): Promise<void> => {
-  const { git, mirror, quarantine, tips, base } = take;
+export const takeObjects = async (take: TakeObjects): Promise<ReadonlyMap<string, string>> => {
+  const { git, mirror, quarantine, base } = take;
   const { packs, loose } = await copyObjects(take);
   for (const pack of packs)
     await git.run({
@@ -65,6 +69,8 @@ export const takeObjects = async (take: TakeObjects): Promise<void> => {
       timeoutMs: GIT_WRITE_MS,
       args: ['index-pack', join(quarantine, 'objects/pack', pack)],
     });
+  const anew = await rewriteWithout(git, quarantine, { tips: take.tips, base, mirror, paths: take.without ?? [] });
+  const tips = take.tips.map((tip) => anew.get(tip) ?? tip);
   // Few objects become loose ones, many stay one pack: a mirror must not gather a pack per task.
   const receive =
     packs.length === 0 && loose <= 2000 ? ['unpack-objects', '-q', '--strict'] : ['index-pack', '--stdin', '--strict'];
@@ -83,6 +89,7 @@ export const takeObjects = async (take: TakeObjects): Promise<void> => {
     args: ['rev-list', '--objects', '--quiet', '--stdin'],
     input: `${tips.join('\n')}\n^${base}\n`,
   });
+  return anew;
 };
 
 /** Copies every plain object file within the limits. */

@@ -136,6 +136,12 @@ export const CHECKOUT_ENTRIES = 5_000_000;
 export const NESTED_REPOSITORIES = 64;
 /** Clean checkouts that are kept per project, so that the next task starts at once. */
 export const WARM_SLOTS = 4;
+/** One ignored file that a project has copied into its checkouts, how many there may be, and all of them together: settings, not data. */
+export const COPIED_FILE_BYTES = 16 * 1024 * 1024;
+export const COPIED_FILES = 1_000;
+export const COPIED_BYTES = 64 * 1024 * 1024;
+/** Commits of an agent's that are made anew because they hold a copied file; where there are more, their files count and not they. */
+export const REWRITTEN_COMMITS = 500;
 /** Days that ignored files of a released checkout are kept before retention takes them. */
 export const ASIDE_DAYS = 7;
 /** Saved states looked at by one retention sweep; the next sweep goes on. */

@@ -61,6 +61,10 @@ export type WorkspaceDoor = {
     readonly baseSha: string;
     readonly branch: string;
   }): Promise<WorkPlace>;
+  /** Copies ignored files of the project's folder into a checkout in which nothing ran yet; answers what could not be, in words. */
+  bringFiles(checkoutId: string, patterns: readonly string[]): Promise<readonly string[]>;
+  /** Before a checkout becomes a copy of another: what was copied into that one counts as copied into this one. */
+  likeFiles(checkoutId: string, from: string): Promise<void>;
   scratch(asked: { readonly taskId: string; readonly attempt: number }): Promise<WorkPlace>;
   /** Brings everything that was done into the mirror. Nothing of it runs. Repeatable. */
   collect(asked: {
@@ -121,6 +125,8 @@ export type AttemptSettings = {
   readonly diskBytes: number | null;
   /** Image that the project asks for, of those the operator allows; null: the backend's own. */
   readonly image: string | null;
+  /** Ignored files of the project's folder that are copied into the checkout. */
+  readonly copy: readonly string[];
   /** Lines that set up an environment people open. */
   readonly setup: readonly string[];
 };

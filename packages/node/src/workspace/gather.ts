@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { makeTemporary } from '../files/own.ts';
-import { lookAt } from '../files/tree-walk.ts';
+import { lookAt, type BytePath } from '../files/tree-walk.ts';
 import { readAgentGit, type AgentGit, type Tip } from '../git/agent-git.ts';
 import { gitDirConfig } from '../git/git-dir.ts';
 import { isAncestor } from '../git/publish.ts';
 import { snapshotTree, type CheckoutView } from '../git/snapshot.ts';
 import { missingCommits, takeObjects } from '../git/take-objects.ts';
+import { copiedPaths } from './copied.ts';
 import type { Gathered, Inspected, WorkspaceContext } from './model.ts';
 
 /**
@@ -25,14 +26,16 @@ export const inspect = async (
     });
   }
   const agent = await readAgentGit(view.tree);
-  const { available, problem } = await takeCommits(context, view, { agent, baseSha });
-  const headSha = agent.headSha !== null && available.has(agent.headSha) ? agent.headSha : baseSha;
+  const without = (await copiedPaths(view)).map((path) => Buffer.from(path).toString('latin1'));
+  const { available, problems } = await takeCommits(context, view, { agent, baseSha, without });
+  const headSha = available.get(agent.headSha ?? '') ?? baseSha;
+  const tips = agent.tips.flatMap(({ ref, sha }) => {
+    const taken = available.get(sha);
+    return taken === undefined || taken === headSha || taken === baseSha ? [] : [{ ref, sha: taken }];
+  });
   const [snapshot, extra] = await Promise.all([
-    snapshotTree(view, { base: baseSha, head: headSha }),
-    outside(context, view.mirror, {
-      headSha,
-      tips: agent.tips.filter(({ sha }) => available.has(sha) && sha !== headSha && sha !== baseSha),
-    }),
+    snapshotTree(view, { base: baseSha, head: headSha, without }),
+    outside(context, view.mirror, { headSha, tips }),
   ]);
   return {
     baseSha,
@@ -41,7 +44,7 @@ export const inspect = async (
     uncommitted: snapshot.tree !== null,
     extra,
     tooMuch: snapshot.tooMuch,
-    notes: [...describeAgent(context, agent), ...(problem === null ? [] : [problem]), ...snapshot.notes],
+    notes: [...describeAgent(context, agent), ...problems, ...snapshot.notes],
   };
 };
 
@@ -64,50 +67,58 @@ export const seal = async (
 export const gather = async (context: WorkspaceContext, view: CheckoutView, base: { baseSha: string }): Promise<Gathered> =>
   seal(context, view, await inspect(context, view, base));
 
+/** Commits of the agent that the mirror has now, by what the agent calls them; another name: made anew without what was copied in. */
+type Taken = { readonly available: ReadonlyMap<string, string>; readonly problems: readonly string[] };
+
 const takeCommits = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { agent, baseSha }: { agent: AgentGit; baseSha: string },
-): Promise<{ available: ReadonlySet<string>; problem: string | null }> => {
+  { agent, baseSha, without }: { agent: AgentGit; baseSha: string; without: readonly BytePath[] },
+): Promise<Taken> => {
   const named = [...new Set([...(agent.headSha === null ? [] : [agent.headSha]), ...agent.tips.map(({ sha }) => sha)])].filter(
     (sha) => sha !== baseSha,
   );
   const missing = new Set(await missingCommits(context.git, view.mirror, named));
-  const available = new Set([baseSha, ...named.filter((sha) => !missing.has(sha))]);
-  if (missing.size === 0) return { available, problem: null };
+  const available = new Map([baseSha, ...named.filter((sha) => !missing.has(sha))].map((sha) => [sha, sha]));
+  if (missing.size === 0) return { available, problems: [] };
   if (!agent.objectsUsable)
-    return { available, problem: 'its commits cannot be read: the folder of its objects is gone or a link' };
-  let problem: string | null = null;
+    return { available, problems: ['its commits cannot be read: the folder of its objects is gone or a link'] };
+  let made = 0;
+  const take = async (tips: readonly string[]): Promise<void> => {
+    const anew = await takeTips(context, view, { tips, baseSha, without });
+    for (const sha of tips) available.set(sha, anew.get(sha) ?? sha);
+    made = Math.max(made, anew.size);
+  };
+  const problems: string[] = [];
   try {
-    await takeTips(context, view, { tips: [...missing], baseSha });
-    for (const sha of missing) available.add(sha);
+    await take([...missing]);
   } catch (thrown) {
-    problem = `its commits could not be taken: ${thrown instanceof OrreryError ? thrown.message : 'its objects could not be read'}`;
+    problems.push(
+      `its commits could not be taken: ${thrown instanceof OrreryError ? thrown.message : 'its objects could not be read'}`,
+    );
     // One broken branch must not cost the others.
-    for (const sha of missing.size > 1 ? missing : []) {
-      await takeTips(context, view, { tips: [sha], baseSha }).then(
-        () => available.add(sha),
-        () => undefined,
-      );
-    }
+    for (const sha of missing.size > 1 ? missing : []) await take([sha]).catch(() => undefined);
   }
-  return { available, problem };
+  if (made > 0)
+    problems.push(`${made} of its commits are made anew: they held files that were copied in (copy), which never come back`);
+  return { available, problems };
 };
 
 const takeTips = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { tips, baseSha }: { tips: readonly string[]; baseSha: string },
-): Promise<void> => {
+  { tips, baseSha, without }: { tips: readonly string[]; baseSha: string; without: readonly BytePath[] },
+): Promise<ReadonlyMap<string, string>> => {
   const temporary = await makeTemporary(join(view.tree, '..'), 'quarantine-');
   try {
-    await takeObjects({
+    return await takeObjects({
       git: context.git,
       objects: join(view.tree, '.git/objects'),
       mirror: view.mirror,
       quarantine: join(temporary.path, 'q.git'),
       tips,
       base: baseSha,
+      without,
     });
   } finally {
     await context.remover.remove(temporary);

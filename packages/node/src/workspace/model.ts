@@ -1,6 +1,7 @@
 // Glossary. A slot is a folder the node made for one project: `tree` is the work tree (with the agent's own `.git`), the
 // rest is the node's view of it, out of the agent's reach. A checkout is a slot while a task has it. A slot is ready when
 // its tree was proven equal to its base and nothing of an agent is left in it. Scratch: a checkout without a repository.
+// Copied: an ignored file of the user's own folder that the node brought into a checkout; it never leaves it again.
 // Aside: what was moved out of a released checkout because Git does not store it; kept for a named number of days.
 
 import { join } from 'node:path';
@@ -122,6 +123,7 @@ export const slotPaths = (slot: string) => ({
   tree: join(slot, 'tree'),
   nodeDir: join(slot, 'node.git'),
   index: join(slot, 'index'),
+  copied: join(slot, 'copied.json'),
 });
 
 /** The branch of a task when nobody named one. */

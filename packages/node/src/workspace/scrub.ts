@@ -6,6 +6,7 @@ import { own } from '../files/own.ts';
 import { absoluteBytes, lookAt, walkTree, type BytePath, type TreeEntry } from '../files/tree-walk.ts';
 import { unlockIndex, viewCall, type CheckoutView } from '../git/snapshot.ts';
 import { ASIDE_DAYS, GIT_WRITE_MS } from '../kernel/limits.ts';
+import { dropCopies } from './copied.ts';
 import { directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import type { WorkspaceContext } from './model.ts';
 import { findDirectory, updateDirectory, type DirectoryRow } from './store.ts';
@@ -32,6 +33,7 @@ export const scrubSlot = async (
   const base = row.base_sha ?? '';
   await removeAgentDir(context, view.tree);
   await clearSpecial(context, view.tree);
+  await dropCopies(view);
   await restoreTracked(view, { base, savedTree });
   const tracked = await readTracked(view);
   await moveAside(context, view.tree, { row, tracked });

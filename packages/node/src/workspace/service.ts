@@ -9,6 +9,7 @@ import { WARM_SLOTS } from '../kernel/limits.ts';
 import { createMutex } from '../kernel/mutex.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
+import { bringFiles, likeFiles, type Brought } from './bring-files.ts';
 import { makeDirectory, removeDirectory } from './directories.ts';
 import {
   mirrorPath,
@@ -29,6 +30,10 @@ import { listDirectories, updateDirectory, userPaths } from './store.ts';
 export type Workspace = {
   /** A checkout at a recorded commit on a branch of its own. Rejects with `git_failed` when the mirror lacks the commit. */
   claim(claim: Claim): Promise<Checkout>;
+  /** Copies ignored files of the project's folder into a checkout in which nothing ran yet; they never come back from it. */
+  bringFiles(id: string, patterns: readonly string[]): Promise<Brought>;
+  /** Before a checkout becomes a copy of another: what was copied into that one never comes back from this one either. */
+  likeFiles(id: string, from: string): Promise<void>;
   /** A place without a repository. */
   scratch(taskId: string): Promise<Checkout>;
   /** The checkout a task has now, if any; for a node that started again. */
@@ -102,6 +107,8 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
   const context = makeContext(parts, { later: background.start, stopping: stopping.signal });
   return {
     claim: (claim) => claimSlot(context, claim),
+    bringFiles: (id, patterns) => bringFiles(context, id, patterns),
+    likeFiles: (id, from) => likeFiles(context, id, from),
     scratch: (taskId) => makeScratch(context, taskId),
     checkoutOf: async (taskId) => {
       const row = (await listDirectories(context.store.read, { taskId, state: 'claimed' }))[0];

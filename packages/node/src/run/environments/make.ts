@@ -1,6 +1,7 @@
 import { OrreryError } from '@orrery/protocol';
 import {
   namedById,
+  noteInSetupLog,
   portsOf,
   setupOf,
   setupPending,
@@ -18,10 +19,12 @@ import { record, type Step } from './step.ts';
 /** `create` and `fork`: a checkout, directories and scripts; nothing runs yet. */
 export const make = async ({ parts }: Step, row: NamedRow): Promise<void> => {
   const source = row.forked_from === null || row.operation !== 'fork' ? null : await sourceOf(parts, row);
-  const { prepared, init } = source === null ? await prepareNew(parts, row) : await prepareFork(parts, row, source);
+  const { prepared, init, notes } = source === null ? await prepareNew(parts, row) : await prepareFork(parts, row, source);
   parts.atKillPoint('environment-checkout-made', row.operation ?? '');
   const directory = await makePlace(parts, row.id);
+  if (notes.length > 0) await noteInSetupLog(parts.environmentsDirectory, row.id, notes);
   if (source !== null) {
+    await parts.workspace.likeFiles(prepared.place.checkoutId, source.prepared.place.checkoutId);
     await copyTree(source.prepared.place.path, prepared.place.path);
     await copyTree(placePaths(parts, source.row.id).home, placePaths(parts, row.id).home);
     parts.atKillPoint('environment-files-copied', 'fork');
@@ -56,7 +59,7 @@ const portsFor = async (parts: ConductorParts, row: NamedRow, names: readonly st
   return Object.fromEntries(names.map((name) => [name, before[name] ?? fresh[name] ?? 0]));
 };
 
-type Made = { readonly prepared: NamedPrepared; readonly init: Uint8Array | null };
+type Made = { readonly prepared: NamedPrepared; readonly init: Uint8Array | null; readonly notes: readonly string[] };
 
 const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> => {
   await parts.projects.refresh(row.project_id);
@@ -71,7 +74,8 @@ const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> =
   const place = await claim(parts, row, found.base.sha);
   const { base, hooks, settings } = found;
   const prepared = { baseSha: base.sha, baseName: base.name, place, hooks: [...hooks.keys()] as HookName[], settings };
-  return { prepared, init: hooks.get('init') ?? null };
+  const notes = settings.copy.length === 0 ? [] : await parts.workspace.bringFiles(place.checkoutId, settings.copy);
+  return { prepared, init: hooks.get('init') ?? null, notes };
 };
 
 const claim = (parts: ConductorParts, row: NamedRow, baseSha: string) =>
@@ -100,5 +104,6 @@ const sourceOf = async (parts: ConductorParts, row: NamedRow): Promise<Source> =
 
 const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
   const { hooks } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
-  return { prepared: { ...prepared, place: await claim(parts, row, prepared.baseSha) }, init: hooks.get('init') ?? null };
+  const place = await claim(parts, row, prepared.baseSha);
+  return { prepared: { ...prepared, place }, init: hooks.get('init') ?? null, notes: [] };
 };

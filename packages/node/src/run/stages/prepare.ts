@@ -9,6 +9,7 @@ import {
   passed,
   remainingMs,
   savePrepared,
+  taskEvent,
   type AttemptContext,
   type Prepared,
 } from '../attempt-context.ts';
@@ -24,11 +25,13 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   const row = await beginStage(context, name, 1);
   try {
     const prepared = await findAll(context);
+    const notes = await bringFiles(context, prepared);
     context.parts.atKillPoint('checkout-made', name);
     const { harness, backend, model } = prepared.settings;
     const also = async (tx: Tx): Promise<void> => {
       await savePrepared(tx, context, prepared);
       await updateTask(tx.db, context.task.id, { harness, backend, model });
+      await tx.append(notes.map((text) => taskEvent(context, null, { kind: 'notice', level: 'warning', text })));
     };
     endStage(context, row, { ...passed, note: noteOf(prepared), also });
     context.journal.onceDurable(() => context.parts.atKillPoint('prepared', name));
@@ -39,6 +42,10 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
     throw new AttemptEnded(ending);
   }
 };
+
+/** Ignored files that the project wants in its checkouts. One that others work in has them since it was made. */
+const bringFiles = async ({ parts }: AttemptContext, { place, settings, named }: Prepared): Promise<readonly string[]> =>
+  named !== undefined || settings.copy.length === 0 ? [] : parts.workspace.bringFiles(place.checkoutId, settings.copy);
 
 const findAll = async (context: AttemptContext): Promise<Prepared> => {
   const { parts, task, intent, attempt } = context;
