@@ -43,6 +43,12 @@ const cases = (name: AgentName): Readonly<Record<string, readonly object[]>> => 
     { edit: { path: 'answer.txt', old: 'wrong', new: 'right' } },
     { text: 'Now it is right.' },
   ],
+  on: [
+    { write: { path: 'first.txt', content: 'left-by-the-first\n', fresh: true } },
+    { text: 'The first is done.' },
+    { shell: 'cat first.txt; cp first.txt second.txt' },
+    { text: 'The second is done.' },
+  ],
   cancel: [{ shell: `(setsid sleep ${tags[name]} &); sleep ${tags[name]}` }, { text: 'never' }],
   long: [{ bytes: 10_000_000 }],
   rate: forever({ error: 'rate_limit' }),
@@ -133,6 +139,25 @@ for (const name of agentNames) {
           last.call!.roles.filter((role) => role === 'user').length >= 2,
         ]).toEqual([4, true, true, true]);
         expect(bodiesOf(await eventsOf(client, id), 'user')).toHaveLength(2);
+      });
+
+      it('goes on in another task with the conversation and the files that the first one left', async () => {
+        const repository = await project('on', 'test -f first.txt');
+        const first = await taskEnd(client, await send('on', { project: repository }), END_MS);
+        expect([first.verdict, first.reason]).toEqual(['accepted', null]);
+        const body = { prompt: 'Go on. MARKER-more', continues: first.id };
+        const next = await taskEnd(client, (await client.call('taskAdd', { body })).id, END_MS);
+        expect([next.verdict, next.reason, next.continues, next.harness]).toEqual(['accepted', null, first.id, name]);
+        const calls = callsWith(model, '[on]');
+        const last = calls.at(-1)!;
+        expect(
+          ['MARKER-on', 'The first is done.', 'MARKER-more', 'left-by-the-first'].map((word) => last.body.includes(word)),
+        ).toEqual([true, true, true, true]);
+        expect([calls.length, model.promptCounts()['MARKER-on'], model.promptCounts()['MARKER-more']]).toEqual([4, 1, 1]);
+        const { files, baseSha } = await client.call('taskDiff', { params: { id: next.id } });
+        expect([files.map(({ path }) => path), baseSha]).toEqual([['second.txt'], first.result?.headSha]);
+        const [attempt] = (await client.call('taskAttempts', { params: { id: next.id } })).items;
+        expect(attempt?.stages[0]?.note).toBe(`continues ${first.id} from its result (${first.result?.resultRef})`);
       });
 
       it('is cancelled in the middle of a tool, with its whole tree', async () => {

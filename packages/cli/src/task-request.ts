@@ -2,7 +2,7 @@ import type { Project, Task, TaskCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { CommandContext, CommandInput } from './commands/command.ts';
 import type { Connection } from './connect.ts';
-import { allProjects, projectOf, repositoryRoot } from './names.ts';
+import { allProjects, projectOf, repositoryRoot, taskIdOf } from './names.ts';
 import { newRequestId } from './receipts.ts';
 import { shellWord } from './wording.ts';
 
@@ -76,8 +76,11 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
   const { input } = context;
   const command = commandOf(input);
   const environment = input.text('env') ?? undefined;
-  // An environment has its project; one that is named beside it is checked against that.
-  const project = environment !== undefined && input.text('project') === null ? null : await projectFor(context, connection);
+  // An environment has its project, and so has a task that is continued; one that is named beside is checked against that.
+  const continued = input.text('continue');
+  const continues = continued === null ? undefined : await taskIdOf(connection, continued);
+  const follows = environment !== undefined || continues !== undefined;
+  const project = follows && input.text('project') === null ? null : await projectFor(context, connection);
   const egress = input.list('egress');
   return {
     prompt,
@@ -87,6 +90,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     effort: input.text('effort') ?? undefined,
     backend: input.text('backend') ?? undefined,
     environment,
+    continues,
     base: input.text('base') ?? undefined,
     branch: input.text('branch') ?? undefined,
     readOnly: input.flag('read-only'),

@@ -172,6 +172,7 @@ const recordOf = ({ id, body, project }: Made): Task => ({
   branch: null,
   readOnly: body['readOnly'] === true,
   priority: Number(body['priority']),
+  continues: null,
   attempts: 0,
   result: null,
   origin: { kind: 'cli', by: 'ann' },

@@ -28,6 +28,7 @@ import {
 import { queueHandlers, setPaused } from './queue/index.ts';
 import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
 import { createNamedDoor } from './run/environments/for-tasks.ts';
+import { dropConversations } from './run/conversation.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
 import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
 import { tokenHandlers } from './token/index.ts';
@@ -208,11 +209,14 @@ const watchConfig = (
   });
 
 /** What was moved aside long enough ago goes, once at the start and then every hour. */
-const cleanHourly = ({ workspace, config, log }: Parts): (() => void) => {
+const cleanHourly = ({ workspace, config, log, conversationsDirectory }: Parts): (() => void) => {
   const clean = (): void => {
-    workspace
-      .reclaim({ dryRun: false, days: config.current().retention.asideDays })
-      .catch((thrown: unknown) => log.warn('retention.failed', errorFields(thrown)));
+    const { asideDays, conversationDays } = config.current().retention;
+    const work = [
+      workspace.reclaim({ dryRun: false, days: asideDays }),
+      dropConversations(conversationsDirectory, clock.nowMs() - conversationDays * 24 * 60 * 60 * 1000),
+    ];
+    for (const one of work) one.catch((thrown: unknown) => log.warn('retention.failed', errorFields(thrown)));
   };
   clean();
   const timer = setInterval(clean, RETENTION_MS);

@@ -6,7 +6,7 @@ import type { Backend, Environment, EnvironmentSpec, Handle, RunEnd, RunSpec, Sc
 import type { InputState, OutputChunk, OutputStream } from '../src/keeper/types.ts';
 
 /** What a program of the fake machine does with its input. */
-export type FakeProgram = (run: { readonly spec: RunSpec | ScriptSpec; readonly input: string }) => {
+export type FakeProgram = (run: { readonly spec: RunSpec | ScriptSpec; readonly input: string; readonly home: string }) => {
   readonly stdout: string;
   readonly stderr?: string;
   readonly exitCode: number;
@@ -41,6 +41,7 @@ export const whileAlive = <T>(life: Life, work: () => Promise<T>): Promise<T> =>
 
 type FakeRun = {
   readonly spec: RunSpec | ScriptSpec;
+  readonly home: string;
   gone: boolean;
   finished: boolean;
   readonly inputs: Map<string, string>;
@@ -58,6 +59,8 @@ export type FakeMachine = {
   /** Inputs written in full. */
   readonly written: string[];
   readonly openEnvironments: Set<string>;
+  /** Contents of files that the node wrote into homes, by path; of each, the newest. */
+  readonly homeFiles: Map<string, string>;
 };
 
 const endOf = (exitCode: number, stdoutBytes: number): RunEnd => ({
@@ -76,14 +79,19 @@ const endOf = (exitCode: number, stdoutBytes: number): RunEnd => ({
 /** Makes a machine whose programs are given by `program`. */
 export const createFakeMachine = (program: FakeProgram): FakeMachine => {
   const runs = new Map<string, FakeRun>();
-  const machine = { begun: [] as string[], written: [] as string[], openEnvironments: new Set<string>() };
+  const machine = {
+    begun: [] as string[],
+    written: [] as string[],
+    openEnvironments: new Set<string>(),
+    homeFiles: new Map<string, string>(),
+  };
 
   const begin = async (run: FakeRun): Promise<void> => {
     const isScript = 'path' in run.spec;
     if (!isScript) await run.closed.promise;
     const input = [...run.inputs.values()].join('');
     machine.begun.push(isScript ? (run.spec as ScriptSpec).label : input);
-    const said = program({ spec: run.spec, input });
+    const said = program({ spec: run.spec, input, home: run.home });
     for (const line of said.stdout.split(/(?<=\n)/)) run.stdout.push(Buffer.from(line));
     if (said.stderr !== undefined) run.stderr.push(Buffer.from(said.stderr));
     run.end = endOf(said.exitCode, said.stdout.length);
@@ -97,6 +105,7 @@ export const createFakeMachine = (program: FakeProgram): FakeMachine => {
       whileAlive(life, async () => {
         const run: FakeRun = {
           spec: runSpec,
+          home: spec.home,
           gone: false,
           finished: false,
           inputs: new Map(),
@@ -128,7 +137,8 @@ export const createFakeMachine = (program: FakeProgram): FakeMachine => {
       describeScript: (script) => script.path,
       forward: (port) => Promise.reject(new OrreryError('not_found', `Nothing listens on port ${port}.`)),
       stats: async () => ({ processes: 0, memoryBytes: 0 }),
-      writeHomeFile: () => whileAlive<void>(life, async () => undefined),
+      writeHomeFile: (path, content) =>
+        whileAlive(life, async () => void machine.homeFiles.set(path, Buffer.from(content).toString())),
       sync: () => whileAlive<void>(life, async () => undefined),
       close: () =>
         whileAlive(life, async () => {

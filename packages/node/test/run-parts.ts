@@ -10,6 +10,7 @@ import { createIds, type Ids } from '../src/kernel/ids.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import type { AttemptSettings, HookName, RunParts } from '../src/run/doors.ts';
 import type { Store } from '../src/store/store.ts';
+import { isConversationKept } from '../src/run/conversation.ts';
 import { createTasks, type Tasks } from '../src/task/index.ts';
 import { whileAlive, type FakeMachine, type Life } from './fake-machine.ts';
 
@@ -46,9 +47,10 @@ export const lineHarness: Harness = {
   provider: null,
   defaultModel: null,
   pin: null,
-  launch: ({ prompt }) => ({
+  conversations: { folder: '.lines', holds: (path, conversation) => path === conversation, placed: (file) => file },
+  launch: ({ prompt, conversation }) => ({
     command: 'lines',
-    args: [],
+    args: conversation === null ? [] : ['--resume', conversation],
     env: {},
     homeFiles: {},
     input: Buffer.from(prompt),
@@ -142,6 +144,7 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
       notes: [],
     })),
   checkoutOf: async () => null,
+  salvageOf: async () => null,
   release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
   recover: (live) =>
     whileAlive(life, async () => {
@@ -188,24 +191,19 @@ type Asked = {
 };
 
 /** Everything a run loop needs, on the fake machine, with the given real store. */
-export const runParts = async ({
-  store,
-  directory,
-  machine,
-  life,
-  harness,
-  generation,
-  slices = createSlices(),
-}: Asked): Promise<{
+export const runParts = async (
+  asked: Asked,
+): Promise<{
   readonly parts: RunParts;
   readonly tasks: Tasks;
   readonly slices: FakeSlices;
   intent(prompt: string): TaskIntent;
 }> => {
+  const { store, directory, machine, life, harness, generation, slices = createSlices() } = asked;
   const ids = createIds({ clock: systemClock, random: systemRandom });
   const backend = machine.backend(life);
   await mkdir(join(directory, 'environments'), { recursive: true });
-  const tasks = tasksOn(store, ids, harness);
+  const tasks = tasksOn(asked, ids);
   const parts: RunParts = {
     store,
     clock: systemClock,
@@ -231,12 +229,13 @@ export const runParts = async ({
 /** Where a node keeps what it makes. */
 const placesIn = (directory: string) => ({
   environmentsDirectory: join(directory, 'environments'),
+  conversationsDirectory: join(directory, 'conversations'),
   memoryDirectory: join(directory, 'memory'),
   memoryTurns: createMutex(),
   brokerSocket: join(directory, 'broker.sock'),
 });
 
-const tasksOn = (store: Store, ids: Ids, harness: Harness): Tasks => {
+const tasksOn = ({ store, harness, directory }: Asked, ids: Ids): Tasks => {
   return createTasks({
     store,
     clock: systemClock,
@@ -245,6 +244,8 @@ const tasksOn = (store: Store, ids: Ids, harness: Harness): Tasks => {
     resolveEnvironment: async () => null,
     projectsById: async () => new Map([[project.id, project]]),
     admit: async () => ({ harness: harness.id, backend: 'fake', model: null }),
+    canCarryOn: () => harness.conversations !== null,
+    isConversationKept: (taskId) => isConversationKept(join(directory, 'conversations'), taskId),
     checkRoom: () => undefined,
     wake: () => undefined,
     cancelRunning: () => undefined,

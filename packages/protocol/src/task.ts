@@ -72,6 +72,8 @@ export const taskCreate = z.strictObject({
   backend: z.string().max(100).optional(),
   /** Id or name of an environment of its own to work in; it stays as the task leaves it. */
   environment: z.string().min(1).max(200).optional(),
+  /** Task that has ended whose conversation goes on, from what it left; project, harness, model, effort and backend are its own unless given. */
+  continues: z.string().min(1).max(100).optional(),
   /** Branch, tag or commit to begin at; default: what the repository has checked out. */
   base: z
     .string()
@@ -149,6 +151,8 @@ export const task = z.object({
   branch: z.string().nullable(),
   readOnly: z.boolean(),
   priority: z.int(),
+  /** The task whose conversation it continues. */
+  continues: z.string().nullable(),
   attempts: z.int(),
   result: taskResult.nullable(),
   origin: taskOrigin,

@@ -25,6 +25,7 @@ import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts'
 import { systemRandom } from '../kernel/random.ts';
 import { createProjects, createResults, type Projects, type Results } from '../project/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
+import { isConversationKept } from '../run/conversation.ts';
 import type { RunLoop } from '../run/loop.ts';
 import { patientStore } from '../run/patient-store.ts';
 import { createStarter, type Starter } from '../starter/index.ts';
@@ -106,6 +107,7 @@ export type Parts = Ground & {
   readonly usage: Usage;
   readonly tokens: Tokens;
   readonly environmentsDirectory: string;
+  readonly conversationsDirectory: string;
   readonly ports: PortAllocator;
 };
 
@@ -142,6 +144,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     usage: createUsage({ store }),
     tokens: createTokens({ store, clock, random, ids, log }),
     environmentsDirectory: join(paths.data, 'environments'),
+    conversationsDirectory: join(paths.data, 'conversations'),
     ports: createPortAllocator({ store, random }),
   };
 };
@@ -189,6 +192,8 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       if (isScripted(settings.model)) await parts.scripted.start();
       return { harness: harness.id, backend: settings.backend, model: settings.model };
     },
+    canCarryOn: (harness) => parts.harnesses.get(harness).conversations !== null,
+    isConversationKept: (taskId) => isConversationKept(parts.conversationsDirectory, taskId),
     checkRoom: () => checkRoom(parts, state),
     wake: () => loop().wake(),
     cancelRunning: (taskId) => loop().cancel(taskId),
@@ -224,6 +229,14 @@ const checkDisk = (directory: string): void => {
   });
 };
 
+/** Where what is made for runs lies. */
+const placesOf = ({ environmentsDirectory, conversationsDirectory, paths, broker }: Parts) => ({
+  environmentsDirectory,
+  conversationsDirectory,
+  memoryDirectory: join(paths.data, 'memory'),
+  brokerSocket: broker.socketPath,
+});
+
 export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): ConductorParts => {
   const { broker, backends, harnesses, store, log, paths } = parts;
   const remover = createRemover({
@@ -254,10 +267,8 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     allocatePorts: parts.ports.allocate,
     removeEnvironment: environmentRemover(store, remover),
     removeOwned: async (directory) => void (await remover.remove(directory)),
-    environmentsDirectory: parts.environmentsDirectory,
-    memoryDirectory: join(paths.data, 'memory'),
+    ...placesOf(parts),
     memoryTurns: createMutex(),
-    brokerSocket: broker.socketPath,
     asRoot: process.getuid?.() === 0,
     atKillPoint: killAt(parts.options.env['ORRERY_TEST_KILL_AT']),
     queue: () => parts.config.current().queue,

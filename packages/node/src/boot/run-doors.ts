@@ -82,6 +82,7 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
     const checkout = await workspace.checkoutOf(taskId);
     return checkout === null ? null : placeOf(checkout);
   },
+  salvageOf: workspace.salvageOf,
   recover: async (live) => void (await workspace.recover(live)),
 });
 

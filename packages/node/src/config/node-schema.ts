@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { memoryKind } from '@orrery/protocol';
-import { ASIDE_DAYS } from '../kernel/limits.ts';
+import { ASIDE_DAYS, CONVERSATION_DAYS } from '../kernel/limits.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 
 // The node's own file. Each key here is honoured by the code of this version; a key that is not is refused.
@@ -138,6 +138,12 @@ export const nodeSchema = z.strictObject({
         .describe(
           'Days after which orrery env prune takes a stopped environment without unsaved work; null: only when it is told',
         ),
+      conversationDays: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .default(CONVERSATION_DAYS)
+        .describe('Days that the conversation of a task is kept, so that another task can continue it'),
     })
     .prefault({}),
   prices: z

@@ -119,6 +119,8 @@ export type EnvironmentSpec = {
   readonly borrows?: { readonly objects: string; readonly commit: string };
   /** Whether the home outlives the environment, and has to be brought back like the working directory. */
   readonly keepsHome?: boolean;
+  /** A folder below the home that is brought back when the environment is closed, if it can be. Absent: none. */
+  readonly homeKeeps?: string;
   /** A granted folder that is brought back like the working directory, beside it. */
   readonly memory?: string;
 };

@@ -123,6 +123,19 @@ export type ProgramPin = {
   readonly version: string;
 };
 
+/** A file of a conversation; its path is relative. */
+export type ConversationFile = { readonly path: string; readonly content: Uint8Array };
+
+/** How a program keeps its conversations, so that one can go on in another environment. Never holds a credential's file. */
+export type ConversationStore = {
+  /** Folder below HOME in which they all are. */
+  readonly folder: string;
+  /** Whether a file, by its path below that folder, belongs to a conversation. Pure. */
+  holds(path: string, conversation: string): boolean;
+  /** The file as the program looks for it when it works in `workdir`. Pure. */
+  placed(file: ConversationFile, workdir: string): ConversationFile;
+};
+
 /** An adapter. */
 export type Harness = {
   readonly id: string;
@@ -132,6 +145,8 @@ export type Harness = {
   readonly provider: string | null;
   readonly defaultModel: string | null;
   readonly pin: ProgramPin | null;
+  /** Null: no conversation outlives its environment. */
+  readonly conversations: ConversationStore | null;
   launch(context: TurnContext): TurnLaunch;
   /** A translator for one turn, continuing at a committed offset and state (0 and {} for a new one). */
   translator(from: { readonly offset: number; readonly state: TranslatorState }): Translator;

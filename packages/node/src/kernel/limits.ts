@@ -159,6 +159,14 @@ export const MEMORY_FILE_BYTES = 4 * 1024 * 1024;
 /** All files of one memory: each environment copies it. */
 export const MEMORY_BYTES = 64 * 1024 * 1024;
 
+// --- conversations ---
+/** Files of one conversation that are kept after its task: the longest ones that fit a model's window are below it. */
+export const CONVERSATION_BYTES = 16 * 1024 * 1024;
+/** Files of one conversation. */
+export const CONVERSATION_ENTRIES = 1_000;
+/** Days that a conversation is kept after its task ended. */
+export const CONVERSATION_DAYS = 30;
+
 // --- environments of their own ---
 /** Environments a node keeps: each is a checkout and a home on the disk. */
 export const NAMED_ENVIRONMENTS = 1_000;

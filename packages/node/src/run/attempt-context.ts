@@ -16,6 +16,15 @@ import type { AttemptSettings, HookName, RunParts, WorkPlace } from './doors.ts'
 import { AttemptEnded, cancelledEnding, Detached } from './ending.ts';
 import type { Journal } from './journal.ts';
 
+/** Where a continuation begins. Stored with the attempt. */
+export type Continued = {
+  readonly taskId: string;
+  /** The program's own id of the conversation. */
+  readonly conversation: string;
+  /** What is gone on with, in words. */
+  readonly from: string;
+};
+
 /** What `prepare` found out; stored with the attempt, so that another start of the node goes on from here. */
 export type Prepared = {
   readonly baseSha: string | null;
@@ -24,6 +33,10 @@ export type Prepared = {
   readonly place: WorkPlace;
   readonly hooks: readonly HookName[];
   readonly settings: AttemptSettings;
+  /** The commit whose hooks and settings hold; absent: the base. */
+  readonly rulesSha?: string;
+  /** What it continues; absent: it begins a conversation. */
+  readonly continued?: Continued;
   /** The environment of its own that the task works in; absent: one made for the attempt. */
   readonly named?: string;
 };

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +38,18 @@ const failing =
   ({ spec }) =>
     'path' in spec ? { stdout: '', exitCode: 0 } : { stdout: 'no idea\n', exitCode: 3 };
 
+/** Remembers its conversation in its home, as agent programs do. */
+const remembering = (): FakeProgram => {
+  let said = '';
+  return ({ spec, input, home }) => {
+    if ('path' in spec) return { stdout: '', exitCode: 0 };
+    said += `${spec.args.join(' ')}: ${input}; `;
+    mkdirSync(join(home, '.lines'), { recursive: true });
+    writeFileSync(join(home, '.lines/c1'), said);
+    return { stdout: `${said}\n`, exitCode: 0 };
+  };
+};
+
 type Cut = { readonly at: number; readonly when: 'before' | 'after' };
 
 /** Cuts the life at the n-th durable write: `before` loses it, `after` keeps it and loses the answer. */
@@ -67,7 +80,18 @@ type Outcome = {
   readonly writes: number;
 };
 
-type World = { readonly store: Store; readonly directory: string; readonly machine: FakeMachine };
+type World = { readonly store: Store; readonly directory: string; readonly machine: FakeMachine; readonly continues?: string };
+
+/** A task that ends in peace, for another one to continue. */
+const liveBefore = async (world: World): Promise<string> => {
+  const { parts, tasks, intent } = await runParts({ ...world, life: createLife(), harness: lineHarness, generation: 'zero' });
+  const { id } = await tasks.add(intent('begin'));
+  const loop = createRunLoop(parts);
+  loop.start();
+  await waitForEnd(world.store, id);
+  await loop.drain();
+  return id;
+};
 
 /** A store that counts its durable writes. */
 const counting = (store: Store): { readonly store: Store; readonly writes: () => number } => {
@@ -88,7 +112,7 @@ const liveFirst = async (world: World, cut: Cut | null): Promise<Pick<Outcome, '
   const counted = counting(world.store);
   const store = cut === null ? counted.store : mortal(world.store, life, cut);
   const { parts, tasks, slices, intent } = await runParts({ ...world, store, life, harness: lineHarness, generation: 'one' });
-  const task = await tasks.add(intent('fix the test'));
+  const task = await tasks.add({ ...intent('fix the test'), continues: world.continues });
   createRunLoop(parts).start();
   await Promise.race([life.ended, waitForEnd(world.store, task.id)]);
   life.end();
@@ -107,7 +131,7 @@ const liveAgain = async (world: World, { taskId, slices }: { taskId: string; sli
   return tasks.show(taskId);
 };
 
-const live = async (program: () => FakeProgram, cut: Cut | null): Promise<Outcome> => {
+const live = async ({ program, follows = false }: Case, cut: Cut | null): Promise<Outcome> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-crash-'));
   const machine = createFakeMachine(program());
   const store = await openStore({
@@ -117,7 +141,9 @@ const live = async (program: () => FakeProgram, cut: Cut | null): Promise<Outcom
     startWriter: startInlineWriter,
   });
   try {
-    const { taskId, slices, writes } = await liveFirst({ store, directory, machine }, cut);
+    const world = { store, directory, machine };
+    const continues = follows ? await liveBefore(world) : undefined;
+    const { taskId, slices, writes } = await liveFirst({ ...world, continues }, cut);
     const task = await liveAgain({ store, directory, machine }, { taskId, slices });
     const events = await store.taskEvents({ taskId, after: 0, limit: 1000 });
     expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index + 1));
@@ -128,9 +154,13 @@ const live = async (program: () => FakeProgram, cut: Cut | null): Promise<Outcom
   }
 };
 
+type Case = { readonly program: () => FakeProgram; readonly follows?: boolean };
+
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
-const timeless = (body: object): unknown => ({ ...body, tookMs: 0 });
+/** Times and ids are others each time. */
+const timeless = (body: object): unknown =>
+  JSON.parse(JSON.stringify({ ...body, tookMs: 0 }).replaceAll(/tsk_[0-9a-z]+/g, 'tsk'));
 
 const summary = ({ task, machine, slices, log }: Outcome) => ({
   state: task.state,
@@ -138,6 +168,7 @@ const summary = ({ task, machine, slices, log }: Outcome) => ({
   validation: task.result?.validation?.output,
   begun: machine.begun,
   written: machine.written,
+  homeFiles: [...machine.homeFiles],
   open: [...machine.openEnvironments],
   places: slices.places(),
   liveTokens: slices.liveTokens(),
@@ -148,12 +179,15 @@ describe('a node that dies at any durable write of an attempt', () => {
   it.each([
     { program: agent, state: 'accepted', prompts: 2 },
     { program: failing, state: 'failed', prompts: 1 },
+    { program: remembering, state: 'accepted', prompts: 2, follows: true },
   ])(
     'reaches the same result ($state), with each prompt sent once, every word kept and nothing left behind',
-    async ({ program, state, prompts }) => {
-      const whole = await live(program, null);
+    async ({ state, prompts, ...given }) => {
+      const whole = await live(given, null);
       const expected = summary(whole);
       expect(expected.state).toBe(state);
+      if ('follows' in given) expect(expected.homeFiles).toEqual([['.lines/c1', ': begin; ']]);
+      if ('follows' in given) expect(JSON.stringify(expected.log)).toContain('--resume c1: fix the test');
       expect(expected.written).toHaveLength(prompts);
       const cuts = Array.from({ length: whole.writes - 1 }, (_, index) => index + 2).flatMap((at) => [
         { at, when: 'before' } as const,
@@ -161,7 +195,7 @@ describe('a node that dies at any durable write of an attempt', () => {
       ]);
       const next = cuts.values();
       const worker = async (): Promise<void> => {
-        for (const cut of next) expect({ ...cut, ...summary(await live(program, cut)) }).toEqual({ ...cut, ...expected });
+        for (const cut of next) expect({ ...cut, ...summary(await live(given, cut)) }).toEqual({ ...cut, ...expected });
       };
       await Promise.all(Array.from({ length: 8 }, worker));
     },

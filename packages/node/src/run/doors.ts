@@ -79,6 +79,8 @@ export type WorkspaceDoor = {
   release(checkoutId: string, reason?: string): Promise<void>;
   /** The directory that a task (or an environment of its own, by its id) has now, or null. */
   checkoutOf(taskId: string): Promise<WorkPlace | null>;
+  /** The work of a task that was saved without a result, or null. */
+  salvageOf(taskId: string): Promise<{ readonly ref: string; readonly sha: string } | null>;
   /** Settles directories that no live task names. */
   recover(liveTaskIds: readonly string[]): Promise<void>;
 };
@@ -184,6 +186,8 @@ export type RunParts = {
   /** Removes a directory that the node made and recorded. */
   removeOwned(directory: OwnedDirectory): Promise<void>;
   readonly environmentsDirectory: string;
+  /** Where conversations of tasks that ended are kept. */
+  readonly conversationsDirectory: string;
   /** Where the masters of memories lie. */
   readonly memoryDirectory: string;
   /** Merges into one master follow each other. */

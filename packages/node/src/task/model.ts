@@ -78,6 +78,7 @@ export const toTask = (row: TaskRow, around: TaskSurroundings): Task => {
     branch: intent.branch ?? null,
     readOnly: intent.readOnly,
     priority: intent.priority,
+    continues: row.continues,
     attempts: around.attempts,
     result: row.result === null ? null : (JSON.parse(row.result) as TaskResult),
     origin: intent.origin ?? { kind: 'api', by: 'unknown' },

@@ -1,45 +1,14 @@
 import { OrreryError, type OperationCall, type Task, type TaskIntent } from '@orrery/protocol';
 import type { Kysely } from 'kysely';
-import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import { dequeue, enqueue, findEntry, positionOf } from '../queue/index.ts';
-import type { Store, Tx } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import { countAttempts } from './attempt-store.ts';
+import { withPredecessor } from './continuation.ts';
 import { intentHash } from './intent.ts';
 import { hasEnded, intentOf, taskNotFound, toTask, type TaskRow } from './model.ts';
+import type { TaskEnvironment, TaskParts } from './parts.ts';
 import { findTask, findTaskByRequest, findTasksByPrefix, insertTask, listTasks, updateTask } from './store.ts';
-
-/** What a project is to a task. */
-export type ProjectRef = { readonly id: string; readonly name: string; readonly path: string };
-
-/** What an environment of its own is to a task. */
-export type TaskEnvironment = {
-  readonly id: string;
-  readonly name: string;
-  readonly project_id: string;
-  readonly backend: string;
-};
-
-/** What the task slice needs of its neighbours. */
-export type TaskParts = {
-  readonly store: Store;
-  readonly clock: Pick<Clock, 'nowMs'>;
-  readonly ids: Ids;
-  /** The project of an id, name or path; `not_found` when the node does not know it. */
-  resolveProject(reference: string): Promise<ProjectRef>;
-  /** The environment of its own of an id or name; null when there is none. */
-  resolveEnvironment(reference: string): Promise<TaskEnvironment | null>;
-  projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
-  /** Checks names and bounds against what the operator allows; answers what the task will run with. */
-  admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
-  /** Throws `disk_full` when there is no room for new work, `node_draining` when none is taken. */
-  checkRoom(): void;
-  /** Tells the loop that there may be something to do. */
-  wake(): void;
-  /** Tells the loop that a running task shall end. */
-  cancelRunning(taskId: string): void;
-};
 
 /** Use cases of tasks; one transaction each. */
 export type Tasks = {
@@ -107,7 +76,7 @@ export const createTasks = (parts: TaskParts): Tasks => {
       return { items: await viewAll(rows), nextCursor: last === undefined ? null : String(last.key), seq: store.seq() };
     },
     add: async (intent) => {
-      const { row, replayed } = await addTask(parts, intent);
+      const { row, replayed } = await addTask(parts, intent, find);
       parts.wake();
       return view(row, replayed);
     },
@@ -132,7 +101,11 @@ export const createTasks = (parts: TaskParts): Tasks => {
         });
       }
       const intent = intentOf(task);
-      const { row, replayed } = await addTask(parts, { ...intent, requestId, origin: { kind: 'retry', by: task.id } });
+      const { row, replayed } = await addTask(
+        parts,
+        { ...again(intent), requestId, origin: { kind: 'retry', by: task.id } },
+        find,
+      );
       parts.wake();
       return view(row, replayed);
     },
@@ -146,12 +119,21 @@ const whyItWaits = async (db: Kysely<Tables>, taskId: string): Promise<string | 
   return before === 0 ? 'a free place' : `${before} task${before === 1 ? '' : 's'} before it`;
 };
 
-const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: TaskRow; replayed: boolean }> => {
-  const { requestId: given, origin, ...meaning } = intent;
+/** A continuation is asked for again as a continuation: where it works follows from that. */
+const again = (intent: TaskIntent): TaskIntent =>
+  intent.continues === undefined ? intent : { ...intent, environment: undefined };
+
+const addTask = async (
+  parts: TaskParts,
+  asked: TaskIntent,
+  find: (id: string) => Promise<TaskRow>,
+): Promise<{ row: TaskRow; replayed: boolean }> => {
+  const { requestId: given, origin, ...meaning } = asked;
   const requestId = given ?? parts.ids('request');
   const hash = intentHash(meaning);
   const before = await findTaskByRequest(parts.store.read, requestId);
   if (before !== null) return { row: sameIntent(before, hash), replayed: true };
+  const intent = asked.continues === undefined ? asked : await withPredecessor(parts, asked, await find(asked.continues));
   const environment = intent.environment === undefined ? null : await environmentOf(parts, intent);
   const admitted = await parts.admit(environment === null ? intent : { ...intent, backend: environment.backend });
   parts.checkRoom();
@@ -176,7 +158,7 @@ const addTask = async (parts: TaskParts, intent: TaskIntent): Promise<{ row: Tas
       harness: admitted.harness,
       model: admitted.model,
       backend: admitted.backend,
-      continues: null,
+      continues: intent.continues ?? null,
       environment_id: environment?.id ?? null,
       cancel_requested: 0,
       result: null,

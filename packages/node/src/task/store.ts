@@ -11,6 +11,19 @@ export const findTask = async (db: Kysely<Tables>, id: string): Promise<TaskRow 
 export const findTasksByPrefix = (db: Kysely<Tables>, prefix: string): Promise<TaskRow[]> =>
   db.selectFrom('task').selectAll().where('id', '>=', prefix).where('id', '<', `${prefix}~`).orderBy('id').limit(2).execute();
 
+/** Whether a task that has not ended, or ended after an instant, works or worked in an environment of its own. */
+export const workedSince = async (
+  db: Kysely<Tables>,
+  where: { readonly environmentId: string; readonly sinceMs: number },
+): Promise<boolean> =>
+  (await db
+    .selectFrom('task')
+    .select('id')
+    .where('environment_id', '=', where.environmentId)
+    .where((eb) => eb.or([eb('ended_at', 'is', null), eb('ended_at', '>', where.sinceMs)]))
+    .limit(1)
+    .executeTakeFirst()) !== undefined;
+
 /** The task a request made, or null. */
 export const findTaskByRequest = async (db: Kysely<Tables>, requestId: string): Promise<TaskRow | null> =>
   (await db.selectFrom('task').selectAll().where('request_id', '=', requestId).executeTakeFirst()) ?? null;

@@ -24,7 +24,7 @@ import { recoverDirectories, type Recovered } from './recover.ts';
 import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout, unsavedIn } from './release.ts';
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
-import { listDirectories, updateDirectory, userPaths } from './store.ts';
+import { listDirectories, salvageOfTask, updateDirectory, userPaths } from './store.ts';
 
 /** Places to work in, and what is in them. Collecting, saving and releasing expect that every program in there has ended. */
 export type Workspace = {
@@ -45,6 +45,8 @@ export type Workspace = {
   ): Promise<Collected>;
   /** Saves what no ref names yet as `refs/orrery/salvage/<task>/<n>`; empty when there is nothing. */
   salvage(id: string, reason: string): Promise<readonly Saved[]>;
+  /** The work of a task that was saved, or null when nothing of it was. */
+  salvageOf(taskId: string): Promise<{ readonly ref: string; readonly sha: string } | null>;
   /** What of a checkout no ref of the mirror names, in words; empty: nothing. It is only looked at. */
   unsaved(id: string): Promise<readonly string[]>;
   /**
@@ -116,6 +118,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     },
     collect: (id, options) => collectCheckout(context, id, options),
     salvage: (id, reason) => salvageCheckout(context, id, reason),
+    salvageOf: async (taskId) => (await salvageOfTask(context.store.read, taskId)) ?? null,
     unsaved: (id) => unsavedIn(context, id),
     release: (id, options) => releaseCheckout(context, id, options),
     warm: (projectId, baseSha) => warmSlot(context, { projectId, baseSha }),

@@ -93,6 +93,10 @@ export const insertSalvage = async (db: Db, row: SalvageTable): Promise<void> =>
 export const findSalvage = async (db: Db, id: string): Promise<SalvageRow | undefined> =>
   db.selectFrom('salvage').selectAll().where('id', '=', id).executeTakeFirst();
 
+/** What was saved first of a task's work: its files and commits, before stashes and other branches. */
+export const salvageOfTask = async (db: Db, taskId: string): Promise<SalvageRow | undefined> =>
+  db.selectFrom('salvage').selectAll().where('task_id', '=', taskId).orderBy('id').executeTakeFirst();
+
 /** Saved work, newest first. */
 export const listSalvage = async (
   db: Db,

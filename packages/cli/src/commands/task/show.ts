@@ -46,6 +46,7 @@ const facts = (screen: Screen, task: Task, nowMs: number): string =>
     ['project', task.project === null ? 'none' : `${inertLine(task.project.name)}  ${inertLine(task.project.path)}`],
     ['agent', [task.harness, task.model ?? ''].filter((part) => part !== '').join(' ')],
     ['backend', task.backend],
+    ['continues', task.continues],
     ['base', task.base],
     ['branch', task.branch],
     ['created', `${agoText(task.createdAt, nowMs)} by ${inertLine(task.origin.by)}`],

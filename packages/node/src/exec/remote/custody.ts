@@ -17,6 +17,8 @@ export type CustodyParts = {
   readonly ledger: Ledger;
   /** Trees that are carried back; none where the place sees this machine's own. */
   readonly trees: readonly StagedTree[];
+  /** What of a home is carried back at the end, when it can be: nobody's work is in it. */
+  readonly kept: StagedTree | null;
   readonly atStep: AtPlaceStep;
   /** Ends what serves the place: the way to the broker. */
   readonly leave: () => void;
@@ -46,6 +48,16 @@ const carryBack = async ({ stager, ledger, trees }: CustodyParts): Promise<void>
   }
 };
 
+/** All work is here by now. What a program made of its home may be anything, and what cannot be had of it is done without. */
+const carryKept = async ({ stager, kept }: CustodyParts): Promise<void> => {
+  if (kept === null) return;
+  try {
+    await stageOut(stager, kept, EMPTY_LIST);
+  } catch (thrown) {
+    if (!(thrown instanceof OrreryError) || stager.line.over.aborted) throw thrown;
+  }
+};
+
 /** Ends every program of the place, with its tree. */
 const endPrograms = async ({ stager: { line } }: CustodyParts): Promise<void> => {
   await patiently(line, () =>
@@ -71,6 +83,7 @@ const bringHome = async (parts: CustodyParts): Promise<string | null> => {
     await endPrograms(parts);
     atStep('stage-out');
     await carryBack(parts);
+    await carryKept(parts);
   } catch (thrown) {
     if (!isPlaceGone(thrown)) throw thrown;
     return lossOf(parts, thrown as OrreryError);

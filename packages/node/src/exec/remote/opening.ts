@@ -73,6 +73,12 @@ const treesOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): Stag
   return [work, ...(spec.keepsHome === true ? [home] : []), ...memory].filter(({ local }) => seenBy(place, local) === null);
 };
 
+/** What of a home that goes with its place is carried back. */
+const keptOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): StagedTree | null =>
+  spec.homeKeeps === undefined || spec.keepsHome === true || seenBy(place, spec.home) !== null
+    ? null
+    : { name: 'kept', local: spec.home, inside: layout.home, skip: [], only: spec.homeKeeps };
+
 const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Opened): Promise<void> => {
   const { place, layout } = stager.line;
   const trees = treesOf(spec, place, layout);
@@ -157,7 +163,7 @@ const viewOf = async (
       keeper: createRemoteKeeper(line),
       ledger,
       belongings: createBelongings(stager, ledger, opening.fence),
-      custody: createCustody({ stager, ledger, trees, atStep, ...ways }),
+      custody: createCustody({ stager, ledger, trees, kept: keptOf(spec, place, layoutOf(place)), atStep, ...ways }),
       guarantees,
       view,
       system: ready ? await existing(line, asked) : new Set(),

@@ -99,6 +99,17 @@ describe('an environment in a place', () => {
     expect(readdirSync(join(memory, 'project'))).toEqual(['learnt']);
     expect(readFileSync(join(spec.home, 'state'), 'utf8')).toBe('state');
   });
+  it('brings back the one folder of its home that is kept, and nothing a program made of the way there fails it', async () => {
+    const { spec, backend } = newStage();
+    const inHome = async (script: string): Promise<void> => {
+      const environment = await backend.open({ ...spec, homeKeeps: '.agent/kept' });
+      await run(environment, `cd "$HOME"; ${script}`).then(environment.close);
+    };
+    await inHome('mkdir -p .agent/kept .agent/other; echo one > .agent/kept/1; echo no > .agent/other/2');
+    expect(['', 'kept'].map((folder) => readdirSync(join(spec.home, '.agent', folder)))).toEqual([['kept'], ['1']]);
+    await inHome('rm -r .agent; ln -s /etc .agent');
+    expect(readlinkSync(join(spec.home, '.agent'))).toBe('/etc');
+  });
 
   it('goes on after every cut of its connections: each byte is read once, each input is written once', async () => {
     const { spec, places, backend } = newStage();

@@ -19,6 +19,8 @@ export type StagedTree = {
   readonly inside: string;
   /** Paths below it that are not compared and never carried back. */
   readonly skip: readonly string[];
+  /** Only this folder of it, with the folders that lead there; absent: all. */
+  readonly only?: string;
 };
 
 /** The file of a checkout that says where its borrowed objects are. It differs here and there, so it is never carried back. */
@@ -129,6 +131,11 @@ export const packInside = async (line: Line, tree: Pick<StagedTree, 'inside'>, p
   return archive;
 };
 
+const within = ({ only }: StagedTree, entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, Entry> =>
+  only === undefined
+    ? entries
+    : new Map([...entries].filter(([path]) => path === only || path.startsWith(`${only}/`) || only.startsWith(`${path}/`)));
+
 /**
  * Makes the tree of this machine what the one in the place is: what changed since `before` is brought, what is gone there
  * goes here. Answers the list to compare with next time; until it is stored, doing it again does the same.
@@ -136,7 +143,7 @@ export const packInside = async (line: Line, tree: Pick<StagedTree, 'inside'>, p
 export const stageOut = async (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> => {
   const { line, trees } = stager;
   const list = await listInside(line, tree);
-  const entries = readListing(list);
+  const entries = within(tree, readListing(list));
   checkSize(tree.inside, entries);
   const { changed, gone } = compareListings(readListing(before), entries);
   if (gone.length > 0) await trees.remove(tree.local, nulList(gone));

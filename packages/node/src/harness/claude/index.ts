@@ -1,7 +1,7 @@
 // Claude Code, one process per turn: `claude -p` with its JSON lines. It is given the run token by a command that reads a
 // file, the gateway as its provider, and no settings of the repository.
 
-import type { Harness, TurnContext, TurnLaunch } from '../harness.ts';
+import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
 import { ownModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
@@ -62,6 +62,19 @@ const userLine = (prompt: string) => ({
 
 const shellWord = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
+/** `<working directory, other signs as dashes>/<conversation>.jsonl`, and a folder of that name for what its tools left. */
+const conversations: ConversationStore = {
+  folder: '.claude/projects',
+  holds: (path, conversation) => {
+    const [, name = ''] = path.split('/');
+    return name === `${conversation}.jsonl` || name === conversation;
+  },
+  placed: ({ path, content }, workdir) => ({
+    path: [workdir.replace(/[^a-zA-Z0-9]/g, '-'), ...path.split('/').slice(1)].join('/'),
+    content,
+  }),
+};
+
 /** The adapter of Claude Code. */
 export const claudeHarness: Harness = {
   id: 'claude',
@@ -78,6 +91,7 @@ export const claudeHarness: Harness = {
   provider: 'anthropic',
   defaultModel: null,
   pin: claudePin,
+  conversations,
   launch,
   translator: (from) => createTranslator(claudeDialect, from),
 };

@@ -1,7 +1,7 @@
 // Codex, one process per turn: `codex exec --json`, prompt on stdin. Its own sandbox is off: it is in ours, and inside it
 // its helper would fail with exit code 0.
 
-import type { Harness, TurnContext, TurnLaunch } from '../harness.ts';
+import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
 import { ownModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
@@ -66,6 +66,13 @@ const launch = (context: TurnContext): TurnLaunch => {
   };
 };
 
+/** `<year>/<month>/<day>/rollout-<instant>-<conversation>.jsonl`; where it works is said anew at each start. */
+const conversations: ConversationStore = {
+  folder: '.codex/sessions',
+  holds: (path, conversation) => path.endsWith(`-${conversation}.jsonl`),
+  placed: (file) => file,
+};
+
 /** The adapter of Codex. */
 export const codexHarness: Harness = {
   id: 'codex',
@@ -82,6 +89,7 @@ export const codexHarness: Harness = {
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,
   pin: codexPin,
+  conversations,
   launch,
   translator: (from) => createTranslator(codexDialect, from),
 };

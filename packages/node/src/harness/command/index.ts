@@ -39,6 +39,7 @@ export const commandHarness: Harness = {
   provider: null,
   defaultModel: null,
   pin: null,
+  conversations: null,
   launch,
   translator: createCommandTranslator,
 };

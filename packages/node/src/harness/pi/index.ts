@@ -1,7 +1,7 @@
 // Pi, one process per turn: `pi --mode json -p`, prompt on stdin. It asks no permissions: every call runs in our sandbox.
 
 import { dirname } from 'node:path';
-import type { Harness, TurnContext, TurnLaunch } from '../harness.ts';
+import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
 import { splitModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
@@ -65,6 +65,37 @@ const launch = (context: TurnContext): TurnLaunch => {
   };
 };
 
+/** The first line of a conversation says where it works, and another place is taken for another project. */
+const movedTo = (content: Uint8Array, workdir: string): Uint8Array => {
+  const end = content.indexOf(0x0a);
+  const line = new TextDecoder().decode(content.subarray(0, end === -1 ? content.length : end));
+  const header = parseHeader(line);
+  if (header === null) return content;
+  return Buffer.concat([
+    Buffer.from(JSON.stringify({ ...header, cwd: workdir })),
+    content.subarray(end === -1 ? content.length : end),
+  ]);
+};
+
+const parseHeader = (line: string): object | null => {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+};
+
+/** `--<working directory, slashes as dashes>--/<instant>_<conversation>.jsonl`. */
+const conversations: ConversationStore = {
+  folder: '.pi/agent/sessions',
+  holds: (path, conversation) => path.endsWith(`_${conversation}.jsonl`),
+  placed: ({ path, content }, workdir) => ({
+    path: `--${workdir.replace(/^\//, '').replaceAll(/[/\\:]/g, '-')}--/${path.split('/').at(-1) ?? ''}`,
+    content: movedTo(content, workdir),
+  }),
+};
+
 /** The adapter of Pi. */
 export const piHarness: Harness = {
   id: 'pi',
@@ -81,6 +112,7 @@ export const piHarness: Harness = {
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,
   pin: piPin,
+  conversations,
   launch,
   translator: (from) => createTranslator(piDialect, from),
 };

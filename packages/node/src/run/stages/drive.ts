@@ -88,7 +88,7 @@ const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string):
   const launch = harness.launch({
     program,
     prompt,
-    conversation: attempt?.conversation ?? null,
+    conversation: attempt?.conversation ?? prepared.continued?.conversation ?? null,
     model: (prepared.settings.upstream === null ? prepared.settings.model : null) ?? harness.defaultModel,
     effort: prepared.settings.effort,
     workdir: environment.workdir,

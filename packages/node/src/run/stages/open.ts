@@ -26,6 +26,7 @@ import {
 import { borrowsOf } from '../borrows.ts';
 import { limitsOf } from '../attempt-settings.ts';
 import type { HookName } from '../doors.ts';
+import { carryConversation } from '../conversation.ts';
 import { carryMemory, memoryGrants, memoryPaths, type MemoryOf } from '../memory.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 import { attemptsOwn } from '../environments/for-tasks.ts';
@@ -113,11 +114,25 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
     prepared.named === undefined
       ? await parts.backend(prepared.settings.backend).open(spec)
       : await openNamed(context, prepared.named);
+  await carryOn(context, prepared, environment);
   // In an environment that others work in after it, each attempt has a file of its own.
   const file = prepared.named === undefined ? 'run-token' : `run-token-${context.attempt.id}`;
   const runTokenFile = await environment.provide(file, new TextEncoder().encode(tokens.run));
   await writeFile(privateFile(context, 'run-token-path'), runTokenFile, ownerOnly);
   return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
+};
+
+/** Brings the conversation that goes on to where its program looks for it. */
+const carryOn = async ({ parts }: AttemptContext, prepared: Prepared, environment: Environment): Promise<void> => {
+  const { continued, settings } = prepared;
+  if (continued === undefined) return;
+  const store = parts.harness(settings.harness).conversations;
+  if (store === null || !environment.carriesAgentState)
+    throw new OrreryError('unsupported', `A conversation of ${settings.harness} cannot go on on ${settings.backend}.`, {
+      rule: 'It goes on where the state of the agent program can be carried to.',
+      fix: 'orrery backend list',
+    });
+  await carryConversation(parts.conversationsDirectory, { taskId: continued.taskId, store, environment });
 };
 
 /** Whose memory an attempt works with. */
@@ -168,6 +183,7 @@ const environmentSpec = (
     home: join(directory, 'home'),
     scratchpad: join(directory, 'tmp'),
     ...(memory.length === 0 || context.intent.readOnly ? {} : { memory: memoryPaths(directory).copy }),
+    ...homeKeeps(context, prepared),
     grants: [
       ...memoryGrants(directory, { kinds: memory, readOnly: context.intent.readOnly }),
       { path: prepared.place.path, access: workdirAccess, scope: 'absolute', provenance: 'orrery', required: true },
@@ -185,6 +201,12 @@ const environmentSpec = (
     image: prepared.settings.image,
     ...borrowsOf(prepared.place, prepared.baseSha),
   };
+};
+
+/** The conversations of a program that another task could continue. */
+const homeKeeps = ({ parts }: AttemptContext, { settings }: Prepared): Pick<EnvironmentSpec, 'homeKeeps'> => {
+  const store = parts.harness(settings.harness).conversations;
+  return store === null ? {} : { homeKeeps: store.folder };
 };
 
 const makeDirectories = async (context: AttemptContext, spec: EnvironmentSpec): Promise<void> => {
@@ -206,8 +228,9 @@ const hooksDirectory = (context: AttemptContext): string => join(environmentDire
 export const hookPath = (context: AttemptContext, hook: HookName): string => join(hooksDirectory(context), `${hook}.sh`);
 
 const writeHooks = async (context: AttemptContext, prepared: Prepared): Promise<void> => {
-  if (context.task.project_id === null || prepared.baseSha === null) return;
-  const { hooks } = await context.parts.projects.readHooks(context.task.project_id, prepared.baseSha);
+  const sha = prepared.rulesSha ?? prepared.baseSha;
+  if (context.task.project_id === null || sha === null) return;
+  const { hooks } = await context.parts.projects.readHooks(context.task.project_id, sha);
   for (const [hook, content] of hooks) await writeFile(hookPath(context, hook), content, ownerOnly);
 };
 

@@ -14,6 +14,7 @@ import {
   type Prepared,
 } from '../attempt-context.ts';
 import type { AttemptSettings, HookName, WorkPlace } from '../doors.ts';
+import { predecessorOf, type Predecessor } from '../continuation.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 
 const name: StageName = 'prepare';
@@ -51,14 +52,16 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   const { parts, task, intent, attempt } = context;
   const branch = intent.branch ?? `orrery/${task.id}`;
   checkGoing(context);
-  if (task.environment_id !== null) return findIn(context, task.environment_id);
+  const before = await predecessorOf(context);
+  if (task.environment_id !== null) return findIn(context, task.environment_id, before);
   if (task.project_id === null) {
     const settings = await settle(context, null);
     const place = await parts.workspace.scratch({ taskId: task.id, attempt: attempt.number });
     return { baseSha: null, baseName: null, branch, place, hooks: [], settings };
   }
   await parts.projects.refresh(task.project_id);
-  const { base, hooks, settings } = await findBase(context, task.project_id);
+  const { base, hooks, settings } =
+    before === null ? await findBase(context, task.project_id) : await findLeft(context, task.project_id, before);
   checkGoing(context);
   const place: WorkPlace = await parts.workspace.claim({
     projectId: task.project_id,
@@ -67,11 +70,12 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
     baseSha: base.sha,
     branch,
   });
-  return { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
+  const found = { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
+  return before === null ? found : { ...found, rulesSha: before.rulesSha, continued: before.continued };
 };
 
 /** A task that works in an environment of its own gets it when that is ready: its set-up comes before the first prompt. */
-const findIn = async (context: AttemptContext, id: string): Promise<Prepared> => {
+const findIn = async (context: AttemptContext, id: string, before: Predecessor | null): Promise<Prepared> => {
   const { parts, task, intent } = context;
   const signal = AbortSignal.any([context.cancelled, context.detached]);
   const taken = await parts.named.take(id, { taskId: task.id, signal }).catch((thrown: unknown) => {
@@ -82,7 +86,10 @@ const findIn = async (context: AttemptContext, id: string): Promise<Prepared> =>
   const settings = parts.settle({ intent: { ...intent, backend: taken.backend }, projectFile });
   remainingMs(context, settings);
   const { baseSha, baseName, branch, place, hooks } = taken;
-  return { baseSha, baseName, branch, place, hooks, settings, named: id };
+  const found = { baseSha, baseName, branch, place, hooks, settings, named: id };
+  if (before === null) return found;
+  const { taskId } = before.continued;
+  return { ...found, continued: { ...before.continued, from: `continues ${taskId} in its environment, as it is` } };
 };
 
 type Found = {
@@ -103,6 +110,12 @@ const findBase = async (context: AttemptContext, projectId: string): Promise<Fou
   return context.intent.base === undefined && asked.settings.base !== null ? at(asked.settings.base) : asked;
 };
 
+/** What a continued task left, under the hooks and settings that held for it: those in the result may be an agent's. */
+const findLeft = async (context: AttemptContext, projectId: string, { sha, rulesSha }: Predecessor): Promise<Found> => {
+  const { hooks, projectFile } = await context.parts.projects.readHooks(projectId, rulesSha);
+  return { base: { sha, name: sha.slice(0, 12) }, hooks, settings: await settle(context, projectFile) };
+};
+
 /** Settings of request, project and operator; then one check that the backend can run here, before the checkout and any token. */
 const settle = async (context: AttemptContext, projectFile: string | null): Promise<AttemptSettings> => {
   const settings = context.parts.settle({ intent: context.intent, projectFile });
@@ -115,5 +128,9 @@ const settle = async (context: AttemptContext, projectFile: string | null): Prom
   return settings;
 };
 
-const noteOf = ({ baseSha, baseName }: Prepared): string =>
-  baseSha === null ? 'a scratch folder' : `${baseName ?? 'base'} at ${baseSha.slice(0, 12)}`;
+const noteOf = ({ baseSha, baseName, continued }: Prepared): string =>
+  continued !== undefined
+    ? continued.from
+    : baseSha === null
+      ? 'a scratch folder'
+      : `${baseName ?? 'base'} at ${baseSha.slice(0, 12)}`;

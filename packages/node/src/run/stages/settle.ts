@@ -1,10 +1,12 @@
+import { join } from 'node:path';
 import { OrreryError, type StageName, type TaskResult, type TaskState } from '@orrery/protocol';
 import type { Environment } from '../../exec/backend.ts';
 import { endLostRuns, findEnvironment, recordedEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
-import { type Ending, interruptStages, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
+import { type Ending, interruptStages, openAttempt, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
+import { keepConversation } from '../conversation.ts';
 import { endingWithLoss } from '../ending.ts';
 import { mergeMemory } from '../memory.ts';
 import { environmentDirectory, environmentId, findAgain } from './open.ts';
@@ -57,7 +59,7 @@ export const settle = async (
   const collected = prepared === null ? nothing : await collect(context, prepared);
   const remembered =
     prepared === null || context.intent.readOnly ? [] : await mergeMemory(parts, environmentDirectory(context), context.task.id);
-  const notes = [...collected.notes, ...remembered];
+  const notes = [...collected.notes, ...remembered, ...(prepared === null ? [] : await keep(context, prepared))];
   parts.atKillPoint('collected', name);
   endStage(context, row, { ...passed, note: notes.length === 0 ? null : notes.join('; ') });
   await recordVerdict(context, {
@@ -70,6 +72,17 @@ export const settle = async (
     await parts.workspace.release(place.checkoutId);
   await parts.removeEnvironment(environmentId(context));
   parts.atKillPoint('released', name);
+};
+
+/** Keeps the conversation, so that another task can continue it; says why not where it cannot be. */
+const keep = async (context: AttemptContext, { settings, named }: Prepared): Promise<string[]> => {
+  const { parts, task } = context;
+  const store = parts.harness(settings.harness).conversations;
+  const conversation = (await openAttempt(parts.store.read, task.id))?.conversation ?? null;
+  if (store === null || conversation === null) return [];
+  const home = join(parts.environmentsDirectory, named ?? environmentId(context), 'home');
+  const why = await keepConversation(parts.conversationsDirectory, { taskId: task.id, home, store, conversation });
+  return why === null ? [] : [why];
 };
 
 const collect = async (context: AttemptContext, { place, baseSha }: Prepared): Promise<Collected> =>

@@ -1,0 +1,39 @@
+import type { TaskIntent } from '@orrery/protocol';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Store } from '../store/store.ts';
+
+/** What a project is to a task. */
+export type ProjectRef = { readonly id: string; readonly name: string; readonly path: string };
+
+/** What an environment of its own is to a task. */
+export type TaskEnvironment = {
+  readonly id: string;
+  readonly name: string;
+  readonly project_id: string;
+  readonly backend: string;
+};
+
+/** What the task slice needs of its neighbours. */
+export type TaskParts = {
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: Ids;
+  /** The project of an id, name or path; `not_found` when the node does not know it. */
+  resolveProject(reference: string): Promise<ProjectRef>;
+  /** The environment of its own of an id or name; null when there is none. */
+  resolveEnvironment(reference: string): Promise<TaskEnvironment | null>;
+  projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
+  /** Checks names and bounds against what the operator allows; answers what the task will run with. */
+  admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
+  /** Whether conversations of a harness outlive their environment. */
+  canCarryOn(harness: string): boolean;
+  /** Whether the conversation of a task that ended is kept. */
+  isConversationKept(taskId: string): boolean;
+  /** Throws `disk_full` when there is no room for new work, `node_draining` when none is taken. */
+  checkRoom(): void;
+  /** Tells the loop that there may be something to do. */
+  wake(): void;
+  /** Tells the loop that a running task shall end. */
+  cancelRunning(taskId: string): void;
+};
