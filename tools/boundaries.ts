@@ -57,7 +57,7 @@ export const RINGS: readonly (readonly string[])[] = [
     'audit',
   ],
   ['run'],
-  ['api', 'mcp', 'a2a', 'acp'],
+  ['api', 'mcp', 'a2a', 'acp', 'preview'],
   ['main.ts', 'boot.ts', 'boot', 'commands'],
 ];
 

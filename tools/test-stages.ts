@@ -114,6 +114,10 @@ export const MAY_SKIP: readonly { pattern: RegExp; reason: string }[] = [
     reason: 'no control group is delegated to a plain user there; both are enforced, and tested, as root',
   },
   {
+    pattern: /e2e\/preview\.test\.ts in Chromium /,
+    reason: 'where no Chromium is installed; what a browser is told, and refused, is tested without one',
+  },
+  {
     pattern: /exec\/docker\/contract\.backend\.test\.ts .*(read-only paths inside the checkout|limits processes: )/,
     reason:
       'nothing inside a container can be made read-only, and it is told; its processes are limited together, which has a test of its own',

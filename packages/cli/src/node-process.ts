@@ -26,6 +26,8 @@ export type Processes = {
   callNode(call: NodeCall): Promise<NodeLine>;
   /** Shows text through a pager; false when none could be started. */
   page(command: string, text: string): Promise<boolean>;
+  /** Shows a file in the user's browser; false when none could be started. */
+  browse(file: string): Promise<boolean>;
   /** Whether a process of that id is there. */
   isAlive(pid: number): boolean;
 };
@@ -56,6 +58,7 @@ export const createProcesses = (env: Environment, entry: () => string = entryOfN
   startNode: (options) => startNode({ env, entry }, options),
   callNode: (call) => callNode({ env, entry }, call),
   page: (command, text) => page(env, command, text),
+  browse: (file) => browse(env, file),
   isAlive: (pid) => {
     try {
       process.kill(pid, 0);
@@ -162,6 +165,24 @@ const linesOf = (child: ChildProcess, onLine: (line: NodeLine) => void): Promise
       }
     });
   });
+
+/** How long a program that opens files in a browser is waited for: one that goes on longer is the browser itself. */
+const BROWSE_MS = 5_000;
+
+const browse = async (env: Environment, file: string): Promise<boolean> => {
+  const command = env['BROWSER'] ?? (process.platform === 'darwin' ? 'open' : 'xdg-open');
+  const child = spawn(command, [file], { env, detached: true, stdio: 'ignore' });
+  child.unref();
+  const ended = endOf(child).then(
+    (code) => code === 0,
+    () => false,
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const goesOn = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(true), BROWSE_MS);
+  });
+  return Promise.race([ended, goesOn]).finally(() => clearTimeout(timer));
+};
 
 const page = (env: Environment, command: string, text: string): Promise<boolean> =>
   new Promise((resolve) => {

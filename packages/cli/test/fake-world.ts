@@ -36,6 +36,8 @@ export type Bench = {
   readonly nodeAnswers: Map<string, readonly NodeLine[]>;
   /** Text that a pager was given. */
   readonly paged: string[];
+  /** Files that were shown in a browser. */
+  readonly browsed: string[];
   run(argv: readonly string[], wish?: Wish): Promise<Printed>;
   /** Writes or removes the description of the running node. */
   describeNode(running: boolean, change?: Record<string, unknown>): void;
@@ -71,6 +73,7 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
   const nodeCalls: Bench['nodeCalls'] = [];
   const nodeAnswers: Bench['nodeAnswers'] = new Map();
   const paged: string[] = [];
+  const browsed: string[] = [];
   let chance = 0;
   const processes: World['processes'] = {
     isAlive: (pid) => alive.has(pid) && !node.state.stopping,
@@ -89,6 +92,10 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
     },
     page: async (_, text) => {
       paged.push(text);
+      return true;
+    },
+    browse: async (file) => {
+      browsed.push(file);
       return true;
     },
   };
@@ -138,5 +145,5 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
     await node.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { node, folder, repository, nodeCalls, nodeAnswers, paged, run, describeNode, close };
+  return { node, folder, repository, nodeCalls, nodeAnswers, paged, browsed, run, describeNode, close };
 };

@@ -49,6 +49,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   terminalOpen: post('/environments/:id/terminals'),
   terminalEnd: post('/environments/:id/terminals/:terminal/end'),
   environmentStats: get('/environments/:id/stats'),
+  previewOpen: post('/environments/:id/ports/:port/preview'),
   egressShow: get('/egress/:id'),
   egressAllow: post('/egress/:id/allow'),
   egressDeny: post('/egress/:id/deny'),

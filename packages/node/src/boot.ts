@@ -7,6 +7,7 @@ import { createAdmission, createApi, createStreams, createUpgrades, serveApi, ty
 import { nodeHandlers } from './boot/handlers.ts';
 import { terminalRoute } from './boot/terminal-socket.ts';
 import { portRoute } from './boot/upgrades.ts';
+import { createPreviews } from './preview/index.ts';
 import { egressHandlers } from './broker/index.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
@@ -16,6 +17,7 @@ import { removeDescriptor, writeDescriptor } from './config/descriptor.ts';
 import { toInstant } from './kernel/clock.ts';
 import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
+import { systemRandom } from './kernel/random.ts';
 import { projectHandlers } from './project/index.ts';
 import {
   createForwarding,
@@ -60,6 +62,13 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
   const { tasks, loop, state } = given;
   const taskId = async (reference: string): Promise<string> => (await tasks.find(reference)).id;
   const places = createOpenPlaces({ store, backend: parts.backends.any, environments: given.environments, taskId });
+  const forwarding = createForwarding(places);
+  const usual = (key: string): boolean => config.explain(key).origin === 'default';
+  const previews = createPreviews({
+    ...{ places, forwarding, store, clock, random: systemRandom, log },
+    port: () => config.current().listen.previewPort,
+    anyPort: () => usual('listen.previewPort'),
+  });
   const terminals = createTerminals({ store, clock, ids, log, places, environmentsDirectory: parts.environmentsDirectory });
   const handlers = {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
@@ -72,22 +81,24 @@ const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
     ...usageHandlers(parts.usage),
     ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),
     ...insideHandlers({ terminals, places }),
+    ...previews.handlers,
   };
   const streams = createStreams({ store, log, resolveTask: taskId });
   const admit = createAdmission({ tokens, clock });
   const app = createApi({ handlers, admit, streams, clock, log });
   const upgrades = createUpgrades({
-    routes: [portRoute(createForwarding(places)), terminalRoute({ terminals, ids })],
+    routes: [portRoute(forwarding), terminalRoute({ terminals, ids })],
     admit,
     log,
   });
   const { host, port } = config.current().listen;
-  const listen = (at: number): Promise<ApiServer> =>
-    serveApi({ app, streams, upgrades, host, port: at, insecureBind: options.insecureBind });
+  const listen = async (at: number): Promise<ApiServer> => {
+    const api = await serveApi({ app, streams, upgrades, host, port: at, insecureBind: options.insecureBind });
+    return { ...api, close: async () => void (await Promise.all([previews.close(), api.close()])) };
+  };
   // Nobody asked for the usual port: when another program has it, any other will do, since clients read the descriptor.
-  const asked = config.explain('listen.port').origin !== 'default';
   return listen(port).catch((thrown: unknown) =>
-    !asked && toOrreryError(thrown).code === 'conflict' ? listen(0) : Promise.reject(thrown),
+    usual('listen.port') && toOrreryError(thrown).code === 'conflict' ? listen(0) : Promise.reject(thrown),
   );
 };
 

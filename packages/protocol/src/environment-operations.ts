@@ -8,6 +8,7 @@ import {
   environmentView,
 } from './environment.ts';
 import { done, id, operation } from './operation.ts';
+import { previewOperations } from './preview.ts';
 import { pageOf, pageQuery } from './scalars.ts';
 
 /** Operations on environments of their own. */
@@ -125,4 +126,6 @@ export const environmentOperations = {
     }),
     answer: environmentPruned,
   }),
+
+  ...previewOperations,
 } as const;

@@ -88,6 +88,7 @@ export {
   type NodePruned,
 } from './node.ts';
 export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
+export { type PreviewLink } from './preview.ts';
 export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';
 export { type Operation } from './operation.ts';
 export {

@@ -79,6 +79,12 @@ export const nodeSchema = z.strictObject({
         .max(65_535)
         .default(4747)
         .describe('Port of the API; 0: any that is free. When nobody set it and 4747 is taken, any that is free'),
+      previewPort: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .default(4748)
+        .describe('Port of previews, on loopback, from the first one on; 0, or taken when nobody set it: any that is free'),
     })
     .prefault({}),
   data: z.string().min(1).max(4_096).nullable().default(null).describe('Data directory; null: below XDG_DATA_HOME'),
@@ -159,4 +165,4 @@ export const nodeSchema = z.strictObject({
 export type NodeConfig = z.output<typeof nodeSchema>;
 
 /** Keys whose change takes effect at the next start; every other holds for what begins after it. */
-export const restartKeys: readonly string[] = ['listen.host', 'listen.port', 'data', 'prices'];
+export const restartKeys: readonly string[] = ['listen.host', 'listen.port', 'listen.previewPort', 'data', 'prices'];

@@ -1,5 +1,5 @@
 export { createForwarding, type Forwarding } from './forwarding.ts';
-export { createOpenPlaces } from './open-places.ts';
+export { createOpenPlaces, type OpenPlaces } from './open-places.ts';
 export { insideHandlers } from './terminal-routes.ts';
 export { createTerminals, type Terminals } from './terminals.ts';
 export type { ViewerDoor } from './terminal.ts';

@@ -25,6 +25,29 @@ export const insideCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'env',
+    verb: 'preview',
+    summary: 'look at a port of an environment in a browser',
+    detail:
+      'Prints a link that lets one browser in, once, at an address that no other environment has. Leads to programs of that environment and never to others.',
+    arguments: [
+      environment,
+      {
+        name: 'port',
+        required: false,
+        summary: 'PORT inside, or the name of one in .orrery/orrery.yaml (default: the only one)',
+      },
+    ],
+    options: [{ name: 'open', kind: 'flag', summary: 'open the link in your browser' }],
+    examples: [
+      { line: 'orrery env preview fix 3000', does: 'http://env-…-3000.localhost:4748, for the browser that opens the link' },
+      { line: 'orrery env preview fix web --open', does: 'the port that the project calls web' },
+    ],
+    operations: ['previewOpen'],
+    exits: [3, 8, 10],
+    load: async () => (await import('./preview.ts')).envPreview,
+  },
+  {
+    noun: 'env',
     verb: 'shell',
     summary: 'a shell in an environment, with its walls and variables',
     detail: 'Ctrl-] leaves it running. What was printed is replayed when you come back.',
