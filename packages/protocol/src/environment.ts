@@ -71,7 +71,13 @@ export const environmentCreate = z.strictObject({
 export type EnvironmentCreate = z.output<typeof environmentCreate>;
 
 export const environmentSet = z.strictObject({ name: safeName });
-export const environmentFork = z.strictObject({ name: safeName.optional(), requestId: requestId.optional() });
+export const environmentFork = z.strictObject({
+  name: safeName.optional(),
+  /** Default: that of the one that is copied. On another one the set-up runs again. */
+  backend: z.string().max(100).optional(),
+  requestId: requestId.optional(),
+});
+export type EnvironmentFork = z.output<typeof environmentFork>;
 
 /** A stretch of the set-up's log. */
 export const environmentSetupLog = z.object({

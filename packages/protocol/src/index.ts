@@ -65,6 +65,7 @@ export {
   environmentState,
   environmentView,
   type EnvironmentCreate,
+  type EnvironmentFork,
   type EnvironmentOperation,
   type EnvironmentPruned,
   type EnvironmentSetup,

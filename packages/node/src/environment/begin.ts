@@ -1,6 +1,7 @@
-import { OrreryError, type EnvironmentCreate } from '@orrery/protocol';
+import { OrreryError, type EnvironmentCreate, type EnvironmentFork } from '@orrery/protocol';
 import { NAMED_ENVIRONMENTS } from '../kernel/limits.ts';
 import type { Tx } from '../store/store.ts';
+import { bringBack } from './bring-back.ts';
 import type { EnvironmentParts, ProjectRef } from './doors.ts';
 import { environmentNotFound, setupPending, whyBusy, whyNotReady, type NamedRow } from './model.ts';
 import { findNamed, insertNamed, listNamed, namedById, namedByRequest } from './named-store.ts';
@@ -27,11 +28,7 @@ export const createRow = async (parts: EnvironmentParts, asked: EnvironmentCreat
 };
 
 /** Records one that is to be a copy of another. */
-export const forkRow = async (
-  parts: EnvironmentParts,
-  source: NamedRow,
-  asked: { readonly name?: string; readonly requestId?: string },
-): Promise<NamedRow> => {
+export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: EnvironmentFork): Promise<NamedRow> => {
   const requestId = asked.requestId ?? parts.ids('request');
   const known = await namedByRequest(parts.store.read, requestId);
   if (known !== null) return known;
@@ -46,7 +43,10 @@ export const forkRow = async (
   parts.checkRoom();
   const project =
     (await parts.projectsById([source.project_id])).get(source.project_id) ?? (await parts.resolveProject(source.project_id));
-  const { backend, base } = source;
+  const { base } = source;
+  const elsewhere = asked.backend !== undefined && asked.backend !== source.backend;
+  const backend = elsewhere ? await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base }) : source.backend;
+  await bringBack(parts, source);
   return insertRow(parts, {
     requestId,
     asked,

@@ -1,6 +1,7 @@
 import {
   OrreryError,
   type EnvironmentCreate,
+  type EnvironmentFork,
   type EnvironmentOperation,
   type EnvironmentPruned,
   type EnvironmentView,
@@ -8,6 +9,7 @@ import {
 } from '@orrery/protocol';
 import type { Environment } from '../exec/backend.ts';
 import type { Tx } from '../store/store.ts';
+import { bringBack } from './bring-back.ts';
 import { checkNameFree, createRow, forkRow } from './begin.ts';
 import type { EnvironmentParts } from './doors.ts';
 import {
@@ -35,7 +37,7 @@ export type Environments = {
   start(reference: string): Promise<EnvironmentView>;
   stop(reference: string): Promise<EnvironmentView>;
   recreate(reference: string): Promise<EnvironmentView>;
-  fork(reference: string, asked: { readonly name?: string; readonly requestId?: string }): Promise<EnvironmentView>;
+  fork(reference: string, asked: EnvironmentFork): Promise<EnvironmentView>;
   setup(reference: string, how: { readonly override: boolean }): Promise<EnvironmentView>;
   /** Resolves when it is gone. Rejects with `unsaved_work`, and nothing of it was touched. */
   remove(reference: string, how: { readonly salvage: boolean }): Promise<void>;
@@ -80,7 +82,7 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
   const remove: Environments['remove'] = async (reference, { salvage }) => {
     const row = await find(reference);
     refuse(whyBusy(row, ['setup', 'delete']));
-    const reasons = salvage || row.prepared === null ? [] : await parts.unsaved(row.id);
+    const reasons = salvage || row.prepared === null ? [] : await unsavedNow(parts, row);
     if (reasons.length > 0) throw unsavedWork(row, reasons);
     const ask = (now: NamedRow): Asked => {
       refuse(whyBusy(now, ['setup', 'delete']));
@@ -201,6 +203,12 @@ const askSetup = (row: NamedRow, { override }: { readonly override: boolean }): 
   if (row.state === 'ready' && isSetUp(row)) return null;
   const reason = 'a person went on without it';
   return { operation: null, state: 'ready', setup: JSON.stringify({ ...setupOf(row), state: 'overridden', reason }) };
+};
+
+/** What only this environment has, that counted which lies elsewhere. */
+const unsavedNow = async (parts: EnvironmentParts, row: NamedRow): Promise<readonly string[]> => {
+  await bringBack(parts, row);
+  return parts.unsaved(row.id);
 };
 
 const refuse = (error: OrreryError | null): void => {

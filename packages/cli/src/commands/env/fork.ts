@@ -6,10 +6,15 @@ export const envFork: Command = async (context) => {
   const connection = await context.connect();
   const id = context.input.argument('environment') ?? '';
   const name = context.input.text('name') ?? undefined;
+  const backend = context.input.text('backend') ?? undefined;
   const begun = await context.change({
-    intent: { id, name },
+    intent: { id, name, backend },
     send: (requestId) =>
-      connection.client.call('environmentFork', { params: { id }, body: { name, requestId }, idempotencyKey: requestId }),
+      connection.client.call('environmentFork', {
+        params: { id },
+        body: { name, backend, requestId },
+        idempotencyKey: requestId,
+      }),
     resources: (environment) => [environment.id],
   });
   return followEnvironment(context, connection, begun);

@@ -7,6 +7,13 @@ const environment: ArgumentSpec = {
   completes: 'environment',
 };
 const name: OptionSpec = { name: 'name', kind: 'text', value: 'NAME', summary: 'its name (default: one with a number)' };
+const backend: OptionSpec = {
+  name: 'backend',
+  kind: 'text',
+  value: 'BACKEND',
+  summary: 'where it is',
+  completes: 'backend',
+};
 const detach: OptionSpec = { name: 'detach', kind: 'flag', summary: 'do not wait until it is done' };
 
 /** What several verbs have: they begin something and show it until it is done. */
@@ -28,7 +35,7 @@ const making: readonly CommandSpec[] = [
         completes: 'project',
       },
       name,
-      { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where it is', completes: 'backend' },
+      backend,
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at (default: what is checked out)' },
       { name: 'stopped', kind: 'flag', summary: 'make it and do not start it' },
       detach,
@@ -46,10 +53,14 @@ const making: readonly CommandSpec[] = [
     noun: 'env',
     verb: 'fork',
     summary: 'make another with the same files and the same home',
-    detail: 'Uncommitted and ignored files come along. Nothing may run in the one that is copied: stop it first.',
+    detail:
+      'Uncommitted and ignored files come along. Nothing may run in the one that is copied: stop it first. On another backend it is set up again.',
     arguments: [environment],
-    options: [name, detach],
-    examples: [{ line: 'orrery env fork fix --name try-other-way', does: 'two ways from one state' }],
+    options: [name, backend, detach],
+    examples: [
+      { line: 'orrery env fork fix --name try-other-way', does: 'two ways from one state' },
+      { line: 'orrery env fork fix --backend ssh', does: 'goes on elsewhere with the same files' },
+    ],
     ...lasting,
     changes: 'once',
     operations: ['environmentFork', 'environmentShow', 'environmentSetupLog'],

@@ -11,7 +11,8 @@ const terminalName = (context: CommandContext): string => {
 };
 
 const sizeOf = ({ world }: CommandContext) =>
-  world.stdout.isTTY
+  // Some terminals do not know their size, and say 0.
+  world.stdout.isTTY && world.stdout.columns > 0 && world.stdout.rows > 0
     ? { columns: Math.min(1_000, Math.max(1, world.stdout.columns)), rows: Math.min(1_000, Math.max(1, world.stdout.rows)) }
     : {};
 

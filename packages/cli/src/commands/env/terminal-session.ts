@@ -58,8 +58,8 @@ export const runSession = async (
     return true;
   };
   const sendSize = (): void => {
-    if (tty && mode !== 'watch' && world.stdout.isTTY)
-      send({ type: 'size', columns: world.stdout.columns, rows: world.stdout.rows });
+    const { isTTY, columns, rows } = world.stdout;
+    if (tty && mode !== 'watch' && isTTY && columns > 0 && rows > 0) send({ type: 'size', columns, rows });
   };
   const typed = createTyped(sendInput);
   const type = (bytes: Uint8Array): void => {

@@ -1,5 +1,6 @@
 // One container as a place.
 import { OrreryError } from '@orrery/protocol/errors';
+import { measurePlace } from '../remote/measure.ts';
 import type { Place, PlaceState } from '../remote/place.ts';
 import type { Engine } from './engine.ts';
 import { explainEnd } from './explain.ts';
@@ -50,17 +51,30 @@ export const lookAt = async (engine: Engine, id: string): Promise<PlaceState> =>
   }
 };
 
-/** Processes and memory by the engine's measures; the cache that the kernel can give back is not counted. */
-export const measuresOf = ({ pids_stats: pids, memory_stats: memory }: EngineStats) => {
+/** Memory by the engine's measures; the cache that the kernel can give back is not counted. Null when it is not measured. */
+export const memoryOf = ({ memory_stats: memory }: EngineStats): number | null => {
   const cache = memory?.stats?.inactive_file ?? memory?.stats?.total_inactive_file ?? 0;
   const usage = memory?.usage;
-  return { processes: pids?.current ?? null, memoryBytes: usage === undefined ? null : Math.max(0, usage - cache) };
+  return usage === undefined ? null : Math.max(0, usage - cache);
 };
 
 /** The place of a container. */
 export const createContainerPlace = ({ engine, container, owner, mounted }: ContainerPlace): Place => {
   const id = container.Id;
   const user = `${owner.uid}:${owner.gid}`;
+  const exec: Place['exec'] = async (command) => {
+    try {
+      return await startProcess({ engine, containerId: id, user }, command);
+    } catch (thrown) {
+      // A container that stands still refuses commands, and can be started again: its files are there.
+      if (!(thrown instanceof OrreryError) || thrown.code !== 'backend_unavailable') throw thrown;
+      const before = await engine.inspect(id);
+      if (before === null || before.State.Status === 'running') throw thrown;
+      const { state } = await lookAt(engine, id);
+      if (state !== 'running') throw thrown;
+      return startProcess({ engine, containerId: id, user }, command);
+    }
+  };
   return {
     ref: { container: id, image: container.Config.Labels?.[LABELS.image] ?? '' },
     identity: { containerId: id },
@@ -68,24 +82,17 @@ export const createContainerPlace = ({ engine, container, owner, mounted }: Cont
     owner,
     variables: placeVariables(container.Config.Env ?? []),
     mounted,
-    exec: async (command) => {
-      try {
-        return await startProcess({ engine, containerId: id, user }, command);
-      } catch (thrown) {
-        // A container that stands still refuses commands, and can be started again: its files are there.
-        if (!(thrown instanceof OrreryError) || thrown.code !== 'backend_unavailable') throw thrown;
-        const before = await engine.inspect(id);
-        if (before === null || before.State.Status === 'running') throw thrown;
-        const { state } = await lookAt(engine, id);
-        if (state !== 'running') throw thrown;
-        return startProcess({ engine, containerId: id, user }, command);
-      }
-    },
+    exec,
     state: () => lookAt(engine, id),
     explain: () => explainEnd({ engine, containerId: id, user }),
     stats: async () => {
-      const [measures, sized] = await Promise.all([engine.stats(id), engine.inspect(id, true)]);
-      return { ...measuresOf(measures), diskBytes: sized?.SizeRw ?? null };
+      // The engine counts everything that runs there, keepers and the container's first process too.
+      const [measures, sized, { processes }] = await Promise.all([
+        engine.stats(id),
+        engine.inspect(id, true),
+        measurePlace({ exec }, PLACE_ROOT),
+      ]);
+      return { processes, memoryBytes: memoryOf(measures), diskBytes: sized?.SizeRw ?? null };
     },
     remove: () => engine.removeContainer(id),
     detach: () => undefined,

@@ -40,7 +40,6 @@ export const volumesSchema = z.object({ Volumes: z.array(z.object({ Name: z.stri
 export const execSchema = z.object({ Running: z.boolean(), ExitCode: z.int().nullish() });
 
 export const statsSchema = z.object({
-  pids_stats: z.object({ current: z.number().optional() }).nullish(),
   memory_stats: z.object({ usage: z.number().optional(), stats: z.record(z.string(), z.number()).nullish() }).nullish(),
 });
 

@@ -11,6 +11,7 @@ import { dialRun } from './place-tools.ts';
 const noListener = (port: number): OrreryError =>
   new OrreryError('not_found', `Nothing of the environment listens on port ${port}.`, {
     rule: 'A port leads to a program of the environment, and to no other.',
+    details: { port },
   });
 
 /**

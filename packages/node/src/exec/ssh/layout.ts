@@ -74,16 +74,3 @@ export const FORGET = `
 [ ! -d "$1" ] || [ -z "$(ls -A -- "$1")" ] || exit 0
 rm -rf -- "$2"
 `;
-
-/** $1: the root. Disk in KiB, then every process' number, parent and memory, then the keepers of the environment. */
-export const MEASURE = `
-echo "disk $(du -sk -- "$1" 2>/dev/null | { read -r size _ && echo "$size"; })"
-echo "page $(getconf PAGESIZE 2>/dev/null)"
-for stat in /proc/[0-9]*/stat; do
-  read -r line < "$stat" 2>/dev/null && echo "process $line"
-done 2>/dev/null
-for status in "$1"/runs/*/status; do
-  [ ! -f "$status" ] || echo "keeper $(cat "$status")"
-done
-exit 0
-`;

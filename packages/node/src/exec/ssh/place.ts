@@ -1,13 +1,13 @@
 // One environment on a host: a folder there, and what runs in it.
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { unreachable } from '../remote/command.ts';
+import { measurePlace } from '../remote/measure.ts';
 import type { Place, PlaceState } from '../remote/place.ts';
 import { variablesOf } from './host.ts';
 import type { Host } from './host.ts';
 import type { HostFacts } from './facts.ts';
-import { environmentsOf, keeperOf, LOOK, MEASURE, REMOVE } from './layout.ts';
+import { environmentsOf, keeperOf, LOOK, REMOVE } from './layout.ts';
 import { REMOVE_MS } from './limits.ts';
-import { readMeasure } from './measure.ts';
 
 /** What finds a place again. */
 export type PlaceRef = {
@@ -131,7 +131,7 @@ export const createPlace = ({ host, ref, facts, keeper }: PlaceParts): Place => 
     const { bootId } = await sameMachine(host, ref);
     return bootId === ref.bootId ? null : `The host ${host.name} was restarted.`;
   },
-  stats: async () => readMeasure((await host.script(MEASURE, [ref.root])).stdout.toString()),
+  stats: () => measurePlace(host, ref.root),
   remove: async () => {
     await sameMachine(host, ref);
     await removeRoot(host, ref, await keeper());

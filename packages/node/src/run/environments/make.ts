@@ -103,7 +103,10 @@ const sourceOf = async (parts: ConductorParts, row: NamedRow): Promise<Source> =
 };
 
 const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
-  const { hooks } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
+  const { hooks, projectFile } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
+  const elsewhere = row.backend !== prepared.settings.backend;
+  const settings = elsewhere ? parts.settle({ intent: intentFor(row), projectFile }) : prepared.settings;
+  if (elsewhere) await parts.backend(settings.backend).preflight(settings.required);
   const place = await claim(parts, row, prepared.baseSha);
-  return { prepared: { ...prepared, place }, init: hooks.get('init') ?? null, notes: [] };
+  return { prepared: { ...prepared, place, settings }, init: hooks.get('init') ?? null, notes: [] };
 };

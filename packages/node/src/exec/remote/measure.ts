@@ -1,4 +1,19 @@
-// How much an environment on a host uses: pure, from what the host says of its processes.
+// How much an environment in a place uses, from what the place says of its processes.
+import { runInPlace } from './command.ts';
+import type { Place } from './place.ts';
+
+/** $1: the root. Disk in KiB, then every process' number, parent and memory, then the keepers of the environment. */
+const MEASURE = `
+echo "disk $(du -sk -- "$1" 2>/dev/null | { read -r size _ && echo "$size"; })"
+echo "page $(getconf PAGESIZE 2>/dev/null)"
+for stat in /proc/[0-9]*/stat; do
+  read -r line < "$stat" 2>/dev/null && echo "process $line"
+done 2>/dev/null
+for status in "$1"/runs/*/status; do
+  [ ! -f "$status" ] || echo "keeper $(cat "$status")"
+done
+exit 0
+`;
 
 /** Absent numbers are null. */
 export type Measured = {
@@ -59,3 +74,7 @@ export const readMeasure = (text: string): Measured => {
     diskBytes: Number.isFinite(disk) ? disk * 1024 : null,
   };
 };
+
+/** Asks the place below `root`. Rejects when it cannot be reached. */
+export const measurePlace = async (place: Pick<Place, 'exec'>, root: string): Promise<Measured> =>
+  readMeasure((await runInPlace(place, ['sh', '-c', MEASURE, 'sh', root])).stdout.toString('utf8'));
