@@ -127,6 +127,46 @@ describe('an environment of its own', () => {
     }
   });
 
+  it('takes what an earlier set-up left, as tasks do, until one is made anew', async () => {
+    const init = 'echo "init runs"; mkdir -p deps; cat /proc/sys/kernel/random/uuid > deps/id';
+    const repository = await project('cached', init, 'cache: [deps]');
+    writeFiles(repository, { '.gitignore': 'deps\n' });
+    commitAll(repository, 'ignores');
+    const idIn = ({ workdir }: EnvironmentView) => readFileSync(join(workdir ?? '', 'deps/id'), 'utf8');
+    const inTask = async (...more: string[]): Promise<string> => {
+      const command = ['--command', '--', 'sh', '-c', 'cp deps/id id.txt'];
+      expect((await place.cli(['run', '--project', repository, ...more, ...command])).code).toBe(0);
+      const { items } = await client.call('taskList', { query: {} });
+      return (
+        (await client.call('taskDiff', { params: { id: items[0]?.id ?? '' }, query: {} })).patch.match(
+          /^\+([0-9a-f-]{36})$/m,
+        )?.[1] ?? ''
+      );
+    };
+    const first = await create(repository, { name: 'cached-1' });
+    expect([first.setup, await logOf(first.id)]).toMatchObject([
+      { state: 'passed', reason: null },
+      expect.stringContaining('what the set-up left is kept for others'),
+    ]);
+    const second = await create(repository, { name: 'cached-2' });
+    expect([second.state, second.setup.reason, idIn(second)]).toEqual([
+      'ready',
+      expect.stringContaining('was not run: scripts, lock files'),
+      idIn(first),
+    ]);
+    expect(await logOf(second.id)).not.toContain('init runs');
+    expect(`${await inTask()}\n`).toBe(idIn(first));
+    await client.call('environmentRecreate', { params: { id: first.id } });
+    const anew = await settledEnvironment(client, first.id);
+    expect(idIn(anew)).not.toBe(idIn(second));
+    expect(`${await inTask()}\n`).toBe(idIn(anew));
+    const fresh = await inTask('--no-cache');
+    expect(`${fresh}\n`).not.toBe(idIn(anew));
+    expect(`${await inTask()}`).toBe(fresh);
+    const forgotten = await create(repository, { name: 'cached-3', noCache: true });
+    expect(idIn(forgotten)).not.toBe(`${fresh}\n`);
+  });
+
   it('is not deleted over unsaved work, keeps running then, and saves it when it is told', async () => {
     const repository = await project('deleted', 'true');
     const made = await create(repository, { name: 'deleted' });

@@ -94,6 +94,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     base: input.text('base') ?? undefined,
     branch: input.text('branch') ?? undefined,
     readOnly: input.flag('read-only'),
+    noCache: input.flag('no-cache') ? true : undefined,
     priority: input.number('priority') ?? undefined,
     maxRetries: input.number('max-retries') ?? undefined,
     budgetUsd: input.number('budget') ?? undefined,

@@ -94,8 +94,14 @@ const MARKS = { passed: '✓', failed: '✗', timeout: '✗', interrupted: '!', 
 
 const endStage = (body: Body & { kind: 'stage.ended' }, state: State, screen: Screen): string[] => {
   state.doing = null;
-  if (body.state === 'skipped') return [];
-  const paint = body.state === 'passed' ? screen.good : body.state === 'interrupted' ? screen.careful : screen.bad;
+  if (body.state === 'skipped' && body.note === null) return [];
+  const paint = {
+    passed: screen.good,
+    skipped: screen.dim,
+    interrupted: screen.careful,
+    failed: screen.bad,
+    timeout: screen.bad,
+  }[body.state];
   const why = [
     body.state === 'timeout' ? 'out of time' : '',
     body.state === 'interrupted' ? 'interrupted' : '',

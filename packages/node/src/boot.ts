@@ -225,6 +225,7 @@ const cleanHourly = ({ workspace, config, log, conversationsDirectory }: Parts):
     const { asideDays, conversationDays } = config.current().retention;
     const work = [
       workspace.reclaim({ dryRun: false, days: asideDays }),
+      workspace.reclaimSetups(),
       dropConversations(conversationsDirectory, clock.nowMs() - conversationDays * 24 * 60 * 60 * 1000),
     ];
     for (const one of work) one.catch((thrown: unknown) => log.warn('retention.failed', errorFields(thrown)));

@@ -106,6 +106,7 @@ const settings: AttemptSettings = {
   diskBytes: null,
   image: null,
   copy: [],
+  cache: [],
   setup: [],
   memory: [],
 };
@@ -131,6 +132,9 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
     }),
   bringFiles: () => whileAlive(life, async () => []),
   likeFiles: () => whileAlive(life, async () => undefined),
+  takeSetup: () => whileAlive(life, async () => null),
+  keepSetup: () => whileAlive(life, async () => null),
+  forgetSetup: () => whileAlive(life, async () => undefined),
   scratch: () => whileAlive(life, async () => ({ checkoutId: 'scratch', path: directory, readOnly: [], reads: [] })),
   collect: () =>
     whileAlive(life, async () => ({

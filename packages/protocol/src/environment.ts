@@ -66,6 +66,8 @@ export const environmentCreate = z.strictObject({
     .optional(),
   /** Whether it is started (and set up) at once. */
   start: z.boolean().default(true),
+  /** Runs the set-up though an earlier one left its state, and forgets that. */
+  noCache: z.boolean().optional(),
   requestId: requestId.optional(),
 });
 export type EnvironmentCreate = z.output<typeof environmentCreate>;

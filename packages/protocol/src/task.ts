@@ -92,6 +92,8 @@ export const taskCreate = z.strictObject({
   memory: z.array(memoryKind).max(3).optional(),
   /** Hosts beside the project's own list; only narrower than the operator allows. */
   egress: z.array(z.string().min(1).max(300)).max(200).optional(),
+  /** Runs the set-up though an earlier one left its state, and forgets that. */
+  noCache: z.boolean().optional(),
   requestId: requestId.optional(),
   origin: taskOrigin.optional(),
 });

@@ -10,6 +10,18 @@ export const defaultRetryPrompt = `The check of this repository failed. Its outp
 
 Find the cause and repair it. Do not weaken the check.`;
 
+/** A path below the root of the repository. */
+const pathInside = z
+  .string()
+  .min(1)
+  .max(500)
+  // oxlint-disable-next-line no-control-regex
+  .refine((path) => !/[\u0000-\u001f\u007f\\]/.test(path), 'a path')
+  .refine(
+    (path) => path.split('/').every((part) => !['', '.', '..', '.git'].includes(part)),
+    'a path from the root of the repository, without . and .. and without / at an end',
+  );
+
 /** The schema of `.orrery/orrery.yaml`. What it says only ever narrows what the operator set. */
 export const projectSchema = z.strictObject({
   harness: z.string().min(1).max(100).optional().describe('Agent program'),
@@ -30,21 +42,17 @@ export const projectSchema = z.strictObject({
     .optional()
     .describe('Memories that tasks get: global, project, agent; only those that the operator gives'),
   copy: z
-    .array(
-      z
-        .string()
-        .min(1)
-        .max(500)
-        // oxlint-disable-next-line no-control-regex
-        .refine((path) => !/[\u0000-\u001f\u007f\\]|\*\*/.test(path), 'a path, with * and ? inside of a name')
-        .refine(
-          (path) => path.split('/').every((part) => !['', '.', '..'].includes(part)),
-          'a path from the root of the repository, without . and .. and without / at an end',
-        ),
-    )
+    .array(pathInside.refine((path) => !path.includes('**'), '* and ? inside of a name'))
     .max(100)
     .default([])
     .describe('Ignored files of your folder that checkouts get, like .env; programs can read them, and they never come back'),
+  cache: z
+    .array(pathInside.refine((path) => !/[*?]/.test(path), 'a folder, without * and ?'))
+    .max(20)
+    .default([])
+    .describe(
+      'Folders that hold all that init.sh and setup leave, like node_modules; the same scripts and lock files run once then',
+    ),
   setup: z
     .array(
       z

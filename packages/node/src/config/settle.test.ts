@@ -45,6 +45,7 @@ describe('what a task runs with', () => {
       diskBytes: null,
       image: null,
       copy: [],
+      cache: [],
       setup: [],
       memory: [],
     });

@@ -26,6 +26,7 @@ export type TaskSettings = {
   readonly diskBytes: number | null;
   readonly image: string | null;
   readonly copy: readonly string[];
+  readonly cache: readonly string[];
   readonly setup: readonly string[];
   readonly memory: readonly MemoryKind[];
 };
@@ -56,6 +57,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     egress: settleEgress({ request, project, node }),
     image: settleImage({ request, project, node }),
     copy: project.copy,
+    cache: project.cache,
     setup: project.setup,
     memory: settleMemory({ request, project, node }),
     ports: project.ports,

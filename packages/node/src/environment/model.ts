@@ -27,6 +27,8 @@ export type SetupRecord = {
   readonly endedAt: number | null;
   /** The run that was begun last: a start of the node that finds it running ends it. */
   readonly runId?: string;
+  /** The key under which what it left is kept for others, where it is. */
+  readonly stateKey?: string;
 };
 
 export const setupPending: SetupRecord = { state: 'pending', reason: null, startedAt: null, endedAt: null };

@@ -133,7 +133,8 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
         return {
           operation: 'recreate',
           state: 'creating',
-          setup: JSON.stringify(setupPending),
+          // What its set-up left for others is forgotten, and this says which that is.
+          setup: JSON.stringify({ ...setupPending, stateKey: setupOf(row).stateKey }),
           setup_key: null,
           wanted: 'running',
         };

@@ -18,6 +18,8 @@ export type CheckoutView = {
   readonly index: string;
   /** Where it is written down what was copied into the checkout. */
   readonly copied: string;
+  /** The same of folders that hold what a set-up left. */
+  readonly caches: string;
 };
 
 /** A tree object of everything that is in the checkout and not ignored. */

@@ -142,6 +142,11 @@ export const COPIED_FILES = 1_000;
 export const COPIED_BYTES = 64 * 1024 * 1024;
 /** Commits of an agent's that are made anew because they hold a copied file; where there are more, their files count and not they. */
 export const REWRITTEN_COMMITS = 500;
+/** State of one set-up that is kept for others (`cache`), how many of a project, all of a node, and days without use after which it goes. */
+export const SETUP_CACHE_BYTES = 4 * 1024 * 1024 * 1024;
+export const SETUP_CACHES = 8;
+export const SETUP_CACHES_BYTES = 16 * 1024 * 1024 * 1024;
+export const SETUP_CACHE_DAYS = 14;
 /** Days that ignored files of a released checkout are kept before retention takes them. */
 export const ASIDE_DAYS = 7;
 /** Saved states looked at by one retention sweep; the next sweep goes on. */

@@ -37,6 +37,8 @@ export type Prepared = {
   readonly rulesSha?: string;
   /** What it continues; absent: it begins a conversation. */
   readonly continued?: Continued;
+  /** What `init.sh` leaves is kept for others under this key; `reused`: it is there already, of an earlier one. */
+  readonly setup?: { readonly key: string; readonly reused: boolean };
   /** The environment of its own that the task works in; absent: one made for the attempt. */
   readonly named?: string;
 };

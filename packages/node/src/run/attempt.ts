@@ -6,6 +6,7 @@ import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } fro
 import { createJournal } from './journal.ts';
 import { drive } from './stages/drive.ts';
 import { requireHook } from './stages/hook.ts';
+import { initialise } from './stages/init.ts';
 import { open } from './stages/open.ts';
 import { prepare } from './stages/prepare.ts';
 import { settle, type Reached } from './stages/settle.ts';
@@ -43,7 +44,7 @@ export const conductAttempt = async (given: Omit<AttemptContext, 'journal'>, cla
 };
 
 const work = async (open: OpenAttempt): Promise<Ending> => {
-  await requireHook(open, 'init');
+  await initialise(open);
   await requireHook(open, 'before');
   const ending = await driveUntilValid(open);
   if (ending.verdict === 'accepted' || ending.verdict === 'rejected') await requireHook(open, 'after');

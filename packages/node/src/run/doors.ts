@@ -40,6 +40,9 @@ export type Collected = {
   readonly notes: readonly string[];
 };
 
+/** What a set-up's state follows from, and the folders of the checkout that hold it. */
+export type SetupState = { readonly key: string; readonly paths: readonly string[] };
+
 export type ProjectDoor = {
   /** Brings the mirror up to date. */
   refresh(projectId: string): Promise<void>;
@@ -65,6 +68,11 @@ export type WorkspaceDoor = {
   bringFiles(checkoutId: string, patterns: readonly string[]): Promise<readonly string[]>;
   /** Before a checkout becomes a copy of another: what was copied into that one counts as copied into this one. */
   likeFiles(checkoutId: string, from: string): Promise<void>;
+  /** Puts the state of an earlier set-up with the same key into a checkout in which nothing ran yet; null: there is none. */
+  takeSetup(checkoutId: string, state: SetupState): Promise<{ readonly madeAtMs: number } | null>;
+  /** Keeps what a set-up left in a checkout in which nothing else ran; answers why not, or null. */
+  keepSetup(checkoutId: string, state: SetupState): Promise<string | null>;
+  forgetSetup(projectId: string, key: string): Promise<void>;
   scratch(asked: { readonly taskId: string; readonly attempt: number }): Promise<WorkPlace>;
   /** Brings everything that was done into the mirror. Nothing of it runs. Repeatable. */
   collect(asked: {
@@ -129,6 +137,8 @@ export type AttemptSettings = {
   readonly image: string | null;
   /** Ignored files of the project's folder that are copied into the checkout. */
   readonly copy: readonly string[];
+  /** Folders that hold all that a set-up leaves. */
+  readonly cache: readonly string[];
   /** Lines that set up an environment people open. */
   readonly setup: readonly string[];
 };

@@ -4,7 +4,7 @@ import { lookAt } from '../files/tree-walk.ts';
 import { viewCall } from '../git/snapshot.ts';
 import { mirrorPath, slotPaths, type WorkspaceContext } from './model.ts';
 import { hashOf, hasPlainParents, inheritCopied, noteCopied, putCopy } from './copied.ts';
-import { claimedRow } from './release.ts';
+import { claimedRow } from './claimed.ts';
 import { projectOf } from './store.ts';
 import { readWanted } from './wanted-files.ts';
 

@@ -17,11 +17,11 @@ import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
 
 /** What a directory of the node is for. */
-export type DirectoryKind = 'slot' | 'scratch' | 'aside' | 'mirror';
+export type DirectoryKind = 'slot' | 'scratch' | 'aside' | 'mirror' | 'setup';
 
 /**
  * making → ready → claimed → scrubbing → ready, by way of `priming` where its files change first; anything → removing. Only
- * a `claimed` slot (or one that was) can hold work. `kept`: a mirror, or something aside.
+ * a `claimed` slot (or one that was) can hold work. `kept`: a mirror, something aside, or what a set-up left.
  */
 export type DirectoryState = 'making' | 'ready' | 'priming' | 'claimed' | 'scrubbing' | 'removing' | 'kept';
 
@@ -124,6 +124,7 @@ export const slotPaths = (slot: string) => ({
   nodeDir: join(slot, 'node.git'),
   index: join(slot, 'index'),
   copied: join(slot, 'copied.json'),
+  caches: join(slot, 'caches.json'),
 });
 
 /** The branch of a task when nobody named one. */

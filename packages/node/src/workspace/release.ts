@@ -6,6 +6,7 @@ import { endingWith } from '../git/run.ts';
 import type { CheckoutView } from '../git/snapshot.ts';
 import { ASIDE_DAYS } from '../kernel/limits.ts';
 import { errorFields } from '../kernel/log.ts';
+import { claimedRow, rowOf, type ClaimedRow } from './claimed.ts';
 import { checkIdentity, directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import { gather, inspect } from './gather.ts';
 import { lookAt } from '../files/tree-walk.ts';
@@ -23,29 +24,7 @@ import { dropSlot, scrubSlot } from './scrub.ts';
 import { toCheckout, viewOf } from './slot.ts';
 import { findDirectory, listDirectories, updateDirectory, type DirectoryRow } from './store.ts';
 
-/** The row a checkout's id names, if it is still that task's. */
-const rowOf = async (context: WorkspaceContext, id: string): Promise<DirectoryRow | undefined> => {
-  const [directory = '', taskId = ''] = id.split(':');
-  const row = await findDirectory(context.store.read, directory);
-  return row?.state === 'claimed' && row.task_id === taskId ? row : undefined;
-};
-
-/** Finds the row of a checkout that a task has. Rejects with `not_found`, or `path_refused` when its folder is not what was made. */
-export const claimedRow = async (
-  context: WorkspaceContext,
-  id: string,
-): Promise<DirectoryRow & { project_id: string; base_sha: string; task_id: string }> => {
-  const row = await rowOf(context, id);
-  if (row === undefined || row.project_id === null || row.base_sha === null || row.task_id === null) {
-    throw new OrreryError('not_found', `There is no checkout ${id} in use.`, {
-      rule: 'It was released, or never was a checkout of a project.',
-    });
-  }
-  checkIdentity(row);
-  return { ...row, project_id: row.project_id, base_sha: row.base_sha, task_id: row.task_id };
-};
-
-type Work = { readonly row: Awaited<ReturnType<typeof claimedRow>>; readonly view: CheckoutView; readonly gathered: Gathered };
+type Work = { readonly row: ClaimedRow; readonly view: CheckoutView; readonly gathered: Gathered };
 
 /** Saves what no ref names yet. */
 const saveUnsaved = async (context: WorkspaceContext, { row, view, gathered }: Work, reason: string): Promise<Saved[]> => {

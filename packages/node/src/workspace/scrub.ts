@@ -9,6 +9,7 @@ import { ASIDE_DAYS, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { dropCopies } from './copied.ts';
 import { directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import type { WorkspaceContext } from './model.ts';
+import { dropCaches } from './setup-cache.ts';
 import { findDirectory, updateDirectory, type DirectoryRow } from './store.ts';
 
 /** What a commit has in its tree. */
@@ -34,6 +35,7 @@ export const scrubSlot = async (
   await removeAgentDir(context, view.tree);
   await clearSpecial(context, view.tree);
   await dropCopies(view);
+  await dropCaches(context, view);
   await restoreTracked(view, { base, savedTree });
   const tracked = await readTracked(view);
   await moveAside(context, view.tree, { row, tracked });

@@ -23,6 +23,7 @@ import {
 import { recoverDirectories, type Recovered } from './recover.ts';
 import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout, unsavedIn } from './release.ts';
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
+import { forgetSetup, keepSetup, reclaimSetups, takeSetup, type SetupState } from './setup-cache.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
 import { listDirectories, salvageOfTask, updateDirectory, userPaths } from './store.ts';
 
@@ -34,6 +35,13 @@ export type Workspace = {
   bringFiles(id: string, patterns: readonly string[]): Promise<Brought>;
   /** Before a checkout becomes a copy of another: what was copied into that one never comes back from this one either. */
   likeFiles(id: string, from: string): Promise<void>;
+  /** Puts the state of an earlier set-up with the same key into a checkout in which nothing ran yet; null: there is none. */
+  takeSetup(id: string, state: SetupState): Promise<{ readonly madeAtMs: number } | null>;
+  /** Keeps what a set-up left in a checkout, for others; answers why not, or null. */
+  keepSetup(id: string, state: SetupState): Promise<string | null>;
+  forgetSetup(projectId: string, key: string): Promise<void>;
+  /** Takes away what set-ups left and nobody used for its days; answers how many. */
+  reclaimSetups(): Promise<number>;
   /** A place without a repository. */
   scratch(taskId: string): Promise<Checkout>;
   /** The checkout a task has now, if any; for a node that started again. */
@@ -111,6 +119,10 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     claim: (claim) => claimSlot(context, claim),
     bringFiles: (id, patterns) => bringFiles(context, id, patterns),
     likeFiles: (id, from) => likeFiles(context, id, from),
+    takeSetup: (id, state) => takeSetup(context, id, state),
+    keepSetup: (id, state) => keepSetup(context, id, state),
+    forgetSetup: (projectId, key) => forgetSetup(context, projectId, key),
+    reclaimSetups: () => reclaimSetups(context),
     scratch: (taskId) => makeScratch(context, taskId),
     checkoutOf: async (taskId) => {
       const row = (await listDirectories(context.store.read, { taskId, state: 'claimed' }))[0];
@@ -190,7 +202,7 @@ const forgetProject = (context: WorkspaceContext, projectId: string, mirror: boo
     const rows = await listDirectories(context.store.read, { projectId });
     const used = rows.filter(({ kind, state }) => kind === 'slot' && ['claimed', 'priming', 'scrubbing'].includes(state));
     if (used.length > 0) return { inUse: used.length };
-    for (const row of rows.filter(({ kind }) => kind === 'slot' || (mirror && kind === 'mirror')))
+    for (const row of rows.filter(({ kind }) => ['slot', 'setup'].includes(kind) || (mirror && kind === 'mirror')))
       await removeDirectory(context, row);
     return { inUse: 0 };
   });

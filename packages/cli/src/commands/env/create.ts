@@ -19,6 +19,7 @@ export const envCreate: Command = async (context) => {
     backend: input.text('backend') ?? undefined,
     base: input.text('base') ?? undefined,
     start: !input.flag('stopped'),
+    noCache: input.flag('no-cache') ? true : undefined,
   };
   const begun = await context.change({
     intent: body,

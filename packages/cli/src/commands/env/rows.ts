@@ -38,6 +38,7 @@ const making: readonly CommandSpec[] = [
       backend,
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at (default: what is checked out)' },
       { name: 'stopped', kind: 'flag', summary: 'make it and do not start it' },
+      { name: 'no-cache', kind: 'flag', summary: 'set it up though an earlier set-up left its state (cache), and forget that' },
       detach,
     ],
     examples: [

@@ -46,6 +46,7 @@ export const taskOptions: readonly OptionSpec[] = [
     summary: 'memories it gets: global, project, agent (default: what the project says)',
   },
   { name: 'read-only', kind: 'flag', summary: 'the agent may change nothing' },
+  { name: 'no-cache', kind: 'flag', summary: 'run init.sh though an earlier one left its state (cache), and forget that' },
   { name: 'priority', kind: 'number', value: 'N', summary: 'place in the queue, 0 to 100; higher is sooner' },
   { name: 'egress', kind: 'list', value: 'HOST,…', summary: "hosts that it may reach beside the project's own" },
   { name: 'command', kind: 'flag', summary: 'no agent: run the command behind --' },

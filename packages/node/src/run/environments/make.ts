@@ -14,6 +14,7 @@ import { copyTree } from '../../files/copy-tree.ts';
 import type { HookName, ConductorParts } from '../doors.ts';
 import { makePlace, namedSpec, placePaths, preparedOf, writeScripts, type NamedPrepared } from './place.ts';
 import { scriptsOf } from './setup.ts';
+import { keyOf, takeState } from './setup-cache.ts';
 import { record, type Step } from './step.ts';
 
 /** `create` and `fork`: a checkout, directories and scripts; nothing runs yet. */
@@ -33,7 +34,10 @@ export const make = async ({ parts }: Step, row: NamedRow): Promise<void> => {
   parts.atKillPoint('environment-place-made', row.operation ?? '');
   const ports = await portsFor(parts, row, prepared.settings.ports);
   const hasSetup = scriptsOf(parts, row.id, prepared).length > 0;
-  const setup: SetupRecord = source !== null ? setupOf(source.row) : hasSetup ? setupPending : { ...setupPending, state: 'none' };
+  const key = source === null && hasSetup ? await keyOf(parts, { ...row, backend: prepared.settings.backend }, prepared) : null;
+  const taken = key === null ? null : await takeState(parts, row, { prepared, key });
+  const fresh: SetupRecord = hasSetup ? (taken ?? setupPending) : { ...setupPending, state: 'none' };
+  const setup = source === null ? fresh : setupOf(source.row);
   await record(parts, row.id, {
     prepared: JSON.stringify(prepared),
     spec: JSON.stringify({ spec: namedSpec(parts, row, { prepared, ports }), directory } satisfies RecordedEnvironment),
@@ -42,7 +46,7 @@ export const make = async ({ parts }: Step, row: NamedRow): Promise<void> => {
     backend: prepared.settings.backend,
     image: prepared.settings.image,
     setup: JSON.stringify(setup),
-    setup_key: source?.row.setup_key ?? null,
+    setup_key: source?.row.setup_key ?? (taken === null ? null : key),
     operation: row.wanted === 'running' ? 'start' : null,
     state: row.wanted === 'running' ? 'creating' : 'stopped',
   });

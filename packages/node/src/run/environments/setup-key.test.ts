@@ -10,19 +10,25 @@ let tree = '';
 beforeEach(() => (tree = mkdtempSync(join(tmpdir(), 'orrery-key-'))));
 afterEach(() => rmSync(tree, { recursive: true, force: true }));
 
-const key = (more: object = {}) => setupKey({ scripts: [Buffer.from('npm ci')], tree, image: null, backend: 'sandbox', ...more });
+const key = (more: object = {}) =>
+  setupKey({ scripts: [Buffer.from('npm ci')], tree, image: null, backend: 'sandbox', cache: [], ...more });
 
 describe('the content key of a set-up', () => {
-  it('changes with its scripts, lock files, image and backend, and with nothing else', async () => {
+  it('changes with its scripts, lock files, image, backend and folders, and with nothing else', async () => {
     const first = await key();
     writeFileSync(join(tree, 'source.ts'), 'anything');
     expect(await key()).toBe(first);
-    const others = [await key({ scripts: [Buffer.from('npm i')] }), await key({ image: 'a' }), await key({ backend: 'local' })];
+    const others = [
+      await key({ scripts: [Buffer.from('npm i')] }),
+      await key({ image: 'a' }),
+      await key({ backend: 'local' }),
+      await key({ cache: ['a'] }),
+    ];
     writeFileSync(join(tree, 'package-lock.json'), '{}');
     others.push(await key());
     writeFileSync(join(tree, 'package-lock.json'), '{ }');
     others.push(await key());
-    expect(new Set([first, ...others]).size).toBe(6);
+    expect(new Set([first, ...others]).size).toBe(7);
   });
 
   it('reads no link and waits for no pipe in place of a lock file', async () => {

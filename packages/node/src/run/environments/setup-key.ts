@@ -27,7 +27,7 @@ export const lockFiles = [
 ] as const;
 
 /**
- * The content key of a set-up: its scripts, the lock files that lie in the checkout now, image and backend. The same key
+ * The content key of a set-up: its scripts, the lock files that lie in the checkout now, image, backend and the folders of `cache`. The same key
  * means that there is nothing to do again. Lock files are read as data: links are not followed, a huge one counts as changed.
  */
 export const setupKey = async (given: {
@@ -35,6 +35,7 @@ export const setupKey = async (given: {
   readonly tree: string;
   readonly image: string | null;
   readonly backend: string;
+  readonly cache: readonly string[];
 }): Promise<string> => {
   const hash = createHash('sha256');
   const add = (name: string, content: Uint8Array): void => {
@@ -47,6 +48,7 @@ export const setupKey = async (given: {
     if (content !== null) add(name, content);
   }
   add('image', Buffer.from(given.image ?? ''));
+  for (const path of given.cache) add('cache', Buffer.from(path));
   add('backend', Buffer.from(given.backend));
   return hash.digest('hex');
 };

@@ -18,7 +18,11 @@ import { placePaths, type NamedPrepared } from './place.ts';
 export type SetupScript = { readonly label: string; readonly path: string };
 
 /** The scripts that an environment has. */
-export const scriptsOf = (parts: ConductorParts, id: string, prepared: NamedPrepared): SetupScript[] => {
+export const scriptsOf = (
+  parts: ConductorParts,
+  id: string,
+  prepared: Pick<NamedPrepared, 'hooks' | 'settings'>,
+): SetupScript[] => {
   const paths = placePaths(parts, id);
   return [
     ...(prepared.hooks.includes('init') ? [{ label: 'init.sh', path: paths.init }] : []),

@@ -19,7 +19,7 @@ import type { ConductorParts } from '../doors.ts';
 import { endLeftSetup, runSetup, scriptsOf } from './setup.ts';
 import { carryMemory, mergeMemory } from '../memory.ts';
 import { placePaths, preparedOf, type NamedPrepared } from './place.ts';
-import { setupKey } from './setup-key.ts';
+import { keepState, keyOf } from './setup-cache.ts';
 import { record, type Change, type Step } from './step.ts';
 
 /** `start`: opens it on its backend; a set-up that is still to be done comes next. */
@@ -66,20 +66,15 @@ const afterStart = async (
   const ready: Change = { operation: null, state: 'ready' };
   if (scriptsOf(parts, row.id, prepared).length === 0) return ready;
   if (setup.state === 'overridden') return ready;
-  if (setup.state === 'passed' && keeps && row.setup_key === (await keyOf(parts, row, prepared))) {
-    const reason = 'it was not run again: scripts, lock files and image are the same';
+  // Where a project says which folders hold all that a set-up leaves, these come along to every machine.
+  const stays = keeps || prepared.settings.cache.length > 0;
+  if (setup.state === 'passed' && stays && row.setup_key === (await keyOf(parts, row, prepared))) {
+    // One that was taken from elsewhere was not run here at all, and says so.
+    const reason = setup.startedAt === null ? setup.reason : 'it was not run again: scripts, lock files and image are the same';
     return { ...ready, setup: JSON.stringify({ ...setup, reason } satisfies SetupRecord) };
   }
   return { operation: 'setup', state: 'setting-up', setup: JSON.stringify(setupPending) };
 };
-
-const keyOf = async (parts: ConductorParts, row: NamedRow, prepared: NamedPrepared): Promise<string> =>
-  setupKey({
-    scripts: await Promise.all(scriptsOf(parts, row.id, prepared).map(({ path }) => readFile(path))),
-    tree: prepared.place.path,
-    image: prepared.settings.image,
-    backend: row.backend,
-  });
 
 /** `setup`: runs it to its end. One that finds itself begun already was cut off: it failed. */
 export const setUp = async (step: Step, row: NamedRow): Promise<void> => {
@@ -95,15 +90,21 @@ export const setUp = async (step: Step, row: NamedRow): Promise<void> => {
   await record(parts, row.id, { setup: JSON.stringify(begun) });
   parts.atKillPoint('environment-setup-begun', 'setup');
   const egressToken = await readFile(placePaths(parts, row.id).egressToken, 'utf8');
+  const begunWith = await keyOf(parts, row, prepared);
   const failed = await runSetup({ parts, row, prepared, environment, egressToken, stopped });
-  return endSetup(parts, row, { failed, key: failed === null ? await keyOf(parts, row, prepared) : null });
+  if (failed === null) {
+    await environment.sync();
+    await keepState(parts, row, { prepared, key: begunWith });
+  }
+  const key = failed === null ? await keyOf(parts, row, prepared) : null;
+  return endSetup(parts, row, { failed, key, stateKey: begunWith });
 };
 
 /** Records how a set-up ended; what a person asked for meanwhile stands. */
 const endSetup = async (
   parts: ConductorParts,
   { id }: NamedRow,
-  { failed, key }: { readonly failed: string | null; readonly key: string | null },
+  { failed, key, stateKey }: { readonly failed: string | null; readonly key: string | null; readonly stateKey?: string },
 ): Promise<void> => {
   await parts.store.transaction(async (tx) => {
     const row = await namedById(tx.db, id);
@@ -114,6 +115,7 @@ const endSetup = async (
       reason: failed,
       startedAt: setupOf(row).startedAt,
       endedAt: nowMs,
+      stateKey,
     };
     const mine = row.operation === 'setup';
     const outcome: Change =
@@ -146,6 +148,9 @@ const settledSetup = (row: NamedRow): Change =>
 
 /** `recreate`: everything of it is saved and given back; then it is made again under the same name. */
 export const recreate = async (step: Step, row: NamedRow): Promise<void> => {
+  // Whoever wants it anew wants its set-up anew.
+  const { stateKey } = setupOf(row);
+  if (stateKey !== undefined) await step.parts.workspace.forgetSetup(row.project_id, stateKey);
   await emptyPlace(step, row);
   await record(step.parts, row.id, {
     open: 0,

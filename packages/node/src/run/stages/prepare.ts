@@ -16,6 +16,7 @@ import {
 import type { AttemptSettings, HookName, WorkPlace } from '../doors.ts';
 import { predecessorOf, type Predecessor } from '../continuation.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
+import { setupKey } from '../environments/setup-key.ts';
 
 const name: StageName = 'prepare';
 
@@ -25,8 +26,9 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   if (before !== null) return before;
   const row = await beginStage(context, name, 1);
   try {
-    const prepared = await findAll(context);
-    const notes = await bringFiles(context, prepared);
+    const found = await findAll(context);
+    const notes = await bringFiles(context, found);
+    const prepared = { ...found, ...(await takeSetup(context, found)) };
     context.parts.atKillPoint('checkout-made', name);
     const { harness, backend, model } = prepared.settings;
     const also = async (tx: Tx): Promise<void> => {
@@ -47,6 +49,18 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
 /** Ignored files that the project wants in its checkouts. One that others work in has them since it was made. */
 const bringFiles = async ({ parts }: AttemptContext, { place, settings, named }: Prepared): Promise<readonly string[]> =>
   named !== undefined || settings.copy.length === 0 ? [] : parts.workspace.bringFiles(place.checkoutId, settings.copy);
+
+/** The state of an earlier set-up, where the project says which folders hold it. */
+const takeSetup = async ({ parts, task, intent }: AttemptContext, prepared: Prepared): Promise<Pick<Prepared, 'setup'>> => {
+  const { settings, place, baseSha, hooks, named } = prepared;
+  const none = settings.cache.length === 0 || !hooks.includes('init') || named !== undefined || intent.readOnly;
+  if (none || task.project_id === null || baseSha === null) return {};
+  const init = (await parts.projects.readHooks(task.project_id, prepared.rulesSha ?? baseSha)).hooks.get('init');
+  const key = await setupKey({ scripts: init === undefined ? [] : [init], tree: place.path, ...settings });
+  if (intent.noCache === true) await parts.workspace.forgetSetup(task.project_id, key);
+  const taken = await parts.workspace.takeSetup(place.checkoutId, { key, paths: settings.cache });
+  return { setup: { key, reused: taken !== null } };
+};
 
 const findAll = async (context: AttemptContext): Promise<Prepared> => {
   const { parts, task, intent, attempt } = context;
