@@ -68,11 +68,19 @@ const scaled = ({
   units: Readonly<Record<string, number>>;
   rule: string;
 }): number => {
+  const value = amountOf(text, units);
+  if (value === null) throw refuse(option, rule);
+  return value;
+};
+
+const amountOf = (text: string, units: Readonly<Record<string, number>>): number | null => {
   const match = /^(\d{1,12}(?:\.\d{1,3})?)([a-z]*)$/.exec(text);
   const unit = units[match?.[2] ?? '?'];
-  if (match === null || unit === undefined) throw refuse(option, rule);
-  return Math.round(Number(match[1]) * unit);
+  return match === null || unit === undefined ? null : Math.round(Number(match[1]) * unit);
 };
+
+/** A span of time in milliseconds (`90m`), or null when the text is none. */
+export const spanMs = (text: string): number | null => amountOf(text.toLowerCase(), MS);
 
 const checkedText = (option: OptionSpec, text: string): string => {
   if (option.choices === undefined || option.choices.includes(text)) return text;

@@ -3,6 +3,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import type { CommandContext, CommandInput } from './commands/command.ts';
 import type { Connection } from './connect.ts';
 import { allProjects, projectOf, repositoryRoot, taskIdOf } from './names.ts';
+import { spanMs } from './option-value.ts';
 import { newRequestId } from './receipts.ts';
 import { shellWord } from './wording.ts';
 
@@ -58,6 +59,20 @@ const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
   return Object.keys(given).length === 0 ? undefined : given;
 };
 
+/** An instant: a date, or a time from now. */
+const notBeforeOf = ({ input, world }: CommandContext): string | undefined => {
+  const given = input.text('not-before');
+  if (given === null) return undefined;
+  const span = spanMs(given);
+  const at = span === null ? Date.parse(given) : world.now() + span;
+  if (Number.isNaN(at) || (span === null && !/^\d{4}-\d\d-\d\d/.test(given)))
+    throw new OrreryError('invalid_input', 'The value of --not-before cannot be used.', {
+      rule: 'A date, in UTC when it ends in Z and else in the time of this machine, or a span from now.',
+      fix: '--not-before 2026-12-24T06:00Z, or --not-before 90m',
+    });
+  return new Date(at).toISOString();
+};
+
 const memoryKinds = ['global', 'project', 'agent'] as const;
 
 const memoryOf = (input: CommandInput): TaskCreate['memory'] => {
@@ -79,6 +94,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
   // An environment has its project, and so has a task that is continued; one that is named beside is checked against that.
   const continued = input.text('continue');
   const continues = continued === null ? undefined : await taskIdOf(connection, continued);
+  const dependsOn = await Promise.all(input.list('depends-on').map((id) => taskIdOf(connection, id)));
   const follows = environment !== undefined || continues !== undefined;
   const project = follows && input.text('project') === null ? null : await projectFor(context, connection);
   const egress = input.list('egress');
@@ -91,6 +107,9 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     backend: input.text('backend') ?? undefined,
     environment,
     continues,
+    series: input.text('series') ?? undefined,
+    dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
+    notBefore: notBeforeOf(context),
     base: input.text('base') ?? undefined,
     branch: input.text('branch') ?? undefined,
     readOnly: input.flag('read-only'),

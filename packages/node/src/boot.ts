@@ -157,7 +157,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
   const environments = openNamedEnvironments(parts, { checkRoom: () => checkRoom(parts, state), conductor: () => named });
   const tasks = openTasks(parts, state, () => loop);
-  if ((await tasksInStates(store.read, ['running', 'queued'])).some(({ model }) => isScripted(model)))
+  if ((await tasksInStates(store.read, ['running', 'queued', 'waiting'])).some(({ model }) => isScripted(model)))
     await parts.scripted.start();
   await parts.tokens.ensureOwnerToken(paths.ownerToken);
   await parts.changes.recover();

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { taskCreate, type TaskIntent, type UsageTotals } from '@orrery/protocol';
 import type { Harness } from '../src/harness/harness.ts';
-import { systemClock } from '../src/kernel/clock.ts';
+import { systemClock, type Clock } from '../src/kernel/clock.ts';
 import { createMutex } from '../src/kernel/mutex.ts';
 import { createIds, type Ids } from '../src/kernel/ids.ts';
 import { systemRandom } from '../src/kernel/random.ts';
@@ -192,6 +192,7 @@ type Asked = {
   readonly harness: Harness;
   readonly generation: string;
   readonly slices?: FakeSlices;
+  readonly clock?: Clock;
 };
 
 /** Everything a run loop needs, on the fake machine, with the given real store. */
@@ -203,14 +204,14 @@ export const runParts = async (
   readonly slices: FakeSlices;
   intent(prompt: string): TaskIntent;
 }> => {
-  const { store, directory, machine, life, harness, generation, slices = createSlices() } = asked;
+  const { store, directory, machine, life, harness, generation, slices = createSlices(), clock = systemClock } = asked;
   const ids = createIds({ clock: systemClock, random: systemRandom });
   const backend = machine.backend(life);
   await mkdir(join(directory, 'environments'), { recursive: true });
   const tasks = tasksOn(asked, ids);
   const parts: RunParts = {
     store,
-    clock: systemClock,
+    clock,
     ids,
     log: silent,
     projects: projectsOf(life),
@@ -239,10 +240,10 @@ const placesIn = (directory: string) => ({
   brokerSocket: join(directory, 'broker.sock'),
 });
 
-const tasksOn = ({ store, harness, directory }: Asked, ids: Ids): Tasks => {
+const tasksOn = ({ store, harness, directory, clock = systemClock }: Asked, ids: Ids): Tasks => {
   return createTasks({
     store,
-    clock: systemClock,
+    clock,
     ids,
     resolveProject: async () => project,
     resolveEnvironment: async () => null,

@@ -8,7 +8,7 @@ import { project, projectAdd, projectSet } from './project.ts';
 import { salvage, salvageRestore, salvageRestored } from './salvage.ts';
 import { pageOf, pageQuery } from './scalars.ts';
 import { done, empty, id, operation } from './operation.ts';
-import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskState } from './task.ts';
+import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskListQuery } from './task.ts';
 import { terminalOperations } from './terminal.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
 import { modelUsage } from './usage.ts';
@@ -93,7 +93,7 @@ export const operations = {
     path: '/tasks',
     scope: 'viewer',
     summary: 'Tasks, newest first.',
-    query: pageQuery.extend({ state: taskState.optional(), project: z.string().max(200).optional() }),
+    query: taskListQuery,
     answer: pageOf(task),
   }),
   taskAdd: operation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs, instant, requestId, usd } from './scalars.ts';
+import { durationMs, instant, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
 /** States of a task. `limit` and `interrupted` may become `queued` again (same task, next attempt). */
@@ -74,6 +74,12 @@ export const taskCreate = z.strictObject({
   environment: z.string().min(1).max(200).optional(),
   /** Task that has ended whose conversation goes on, from what it left; project, harness, model, effort and backend are its own unless given. */
   continues: z.string().min(1).max(100).optional(),
+  /** Tasks that must be accepted before this one begins. One that can no longer be fails this one. */
+  dependsOn: z.array(z.string().min(1).max(100)).max(100).optional(),
+  /** Not before this instant. */
+  notBefore: instant.optional(),
+  /** Tasks of one series of a project run one after another, each from the result of the one before it and in its conversation. */
+  series: safeName.optional(),
   /** Branch, tag or commit to begin at; default: what the repository has checked out. */
   base: z
     .string()
@@ -103,7 +109,9 @@ export type TaskIntent = z.output<typeof taskCreate>;
 /** What stopped a task that failed; of one with the verdict `limit`, which limit it reached (absent: the account's usage limit). */
 export const failureCause = z
   .string()
-  .regex(/^(backend|workspace|hook:[a-z]+|agent|auth|budget|timeout|infrastructure|wall|cpu|memory|processes|output|disk)$/);
+  .regex(
+    /^(backend|workspace|hook:[a-z]+|dependency|agent|auth|budget|timeout|infrastructure|wall|cpu|memory|processes|output|disk)$/,
+  );
 
 /** What the repository's own script said last. */
 export const validationOutcome = z.object({
@@ -155,6 +163,9 @@ export const task = z.object({
   priority: z.int(),
   /** The task whose conversation it continues. */
   continues: z.string().nullable(),
+  dependsOn: z.array(z.string()),
+  notBefore: instant.nullable(),
+  series: z.string().nullable(),
   attempts: z.int(),
   result: taskResult.nullable(),
   origin: taskOrigin,
@@ -167,6 +178,13 @@ export const task = z.object({
   endedAt: instant.nullable(),
 });
 export type Task = z.output<typeof task>;
+
+/** Which tasks a list holds. */
+export const taskListQuery = pageQuery.extend({
+  state: taskState.optional(),
+  project: z.string().max(200).optional(),
+  series: z.string().max(100).optional(),
+});
 
 /** One go through one stage. */
 export const stage = z.object({

@@ -75,6 +75,10 @@ export const HTTP_CLOSE_MS = 3_000;
 // --- tasks and their attempts ---
 /** Tasks that may wait: a runaway script is stopped before it fills the disk. */
 export const QUEUE_ENTRIES = 10_000;
+/** How late a task with `notBefore` may begin after the machine's clock was set or the machine slept. */
+export const ALARM_LOOK_MS = 30_000;
+/** How soon an instant that has passed is looked at again, when looking failed. */
+export const ALARM_AGAIN_MS = 1_000;
 /** A claim is renewed three times in this span; after it another node may take the work over. */
 export const LEASE_MS = 30_000;
 /** How long a start waits until it is known what each task does now: programs of this machine answer in milliseconds. */

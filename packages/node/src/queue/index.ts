@@ -10,4 +10,5 @@ export {
   takeOver,
   type Claim,
 } from './queue.ts';
+export { breakWaits, dropWaits, nextRipe, releaseWaits, ripen, waitsOf, type Wait } from './waits.ts';
 export { queueHandlers } from './routes.ts';

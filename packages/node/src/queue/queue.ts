@@ -2,9 +2,10 @@
 // every claim, so that a claimer that lost its lease cannot settle. Contract: tasks.
 
 import { OrreryError } from '@orrery/protocol';
-import type { Kysely, Selectable } from 'kysely';
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import { QUEUE_ENTRIES } from '../kernel/limits.ts';
 import type { QueueEntryTable, Tables } from '../store/tables.ts';
+import { insertWaits, type Wait } from './waits.ts';
 
 /** A task taken from the queue. */
 export type Claim = { readonly taskId: string; readonly fence: number };
@@ -21,7 +22,14 @@ export type ClaimRules = {
 /** Puts a task into the queue; refuses when it is full. */
 export const enqueue = async (
   db: Kysely<Tables>,
-  entry: { readonly taskId: string; readonly priority: number; readonly notBefore: number; readonly nowMs: number },
+  entry: {
+    readonly taskId: string;
+    readonly priority: number;
+    /** An instant that has passed counts as none. */
+    readonly notBefore: number;
+    readonly nowMs: number;
+    readonly waits?: readonly Wait[];
+  },
 ): Promise<void> => {
   const { count } = await db
     .selectFrom('queue_entry')
@@ -38,13 +46,14 @@ export const enqueue = async (
     .values({
       task_id: entry.taskId,
       priority: entry.priority,
-      not_before: entry.notBefore,
+      not_before: entry.notBefore <= entry.nowMs ? 0 : entry.notBefore,
       lease_owner: null,
       lease_until: null,
       fence: 0,
       enqueued_at: entry.nowMs,
     })
     .execute();
+  await insertWaits(db, entry.taskId, entry.waits ?? []);
 };
 
 /** Whether nothing new may start. */
@@ -60,7 +69,7 @@ export const setPaused = async (db: Kysely<Tables>, paused: boolean): Promise<vo
     .execute();
 };
 
-/** Takes the best waiting task, or null: highest priority first, then oldest; a full project does not hold up others. */
+/** Takes the best task that waits for nothing, or null: highest priority first, then oldest; a full project does not hold up others. */
 export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<Claim | null> => {
   if (await isPaused(db)) return null;
   const busy = await busyProjects(db, rules.perProject);
@@ -69,7 +78,8 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
     .innerJoin('task', 'task.id', 'queue_entry.task_id')
     .select(['queue_entry.task_id', 'queue_entry.fence'])
     .where('queue_entry.lease_owner', 'is', null)
-    .where('queue_entry.not_before', '<=', rules.nowMs)
+    .where('queue_entry.not_before', '=', 0)
+    .where((eb) => eb.not(waitsForTask(eb)))
     .orderBy('queue_entry.priority', 'desc')
     .orderBy('queue_entry.position')
     .limit(1);
@@ -89,6 +99,10 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
     .execute();
   return { taskId: found.task_id, fence };
 };
+
+/** Whether an entry waits for another task. */
+const waitsForTask = (eb: ExpressionBuilder<Tables, 'queue_entry'>) =>
+  eb.exists(eb.selectFrom('task_wait').select('awaits').whereRef('task_wait.task_id', '=', 'queue_entry.task_id'));
 
 const busyEnvironments = (db: Kysely<Tables>) =>
   db
@@ -163,12 +177,14 @@ export type QueueEntry = Selectable<QueueEntryTable>;
 export const findEntry = async (db: Kysely<Tables>, taskId: string): Promise<QueueEntry | null> =>
   (await db.selectFrom('queue_entry').selectAll().where('task_id', '=', taskId).executeTakeFirst()) ?? null;
 
-/** How many tasks stand before this one. */
+/** How many tasks that may begin stand before this one. */
 export const positionOf = async (db: Kysely<Tables>, entry: QueueEntry): Promise<number> => {
   const { count } = await db
     .selectFrom('queue_entry')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('lease_owner', 'is', null)
+    .where('not_before', '=', 0)
+    .where((eb) => eb.not(waitsForTask(eb)))
     .where((eb) =>
       eb.or([
         eb('priority', '>', entry.priority),

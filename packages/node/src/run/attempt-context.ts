@@ -19,8 +19,8 @@ import type { Journal } from './journal.ts';
 /** Where a continuation begins. Stored with the attempt. */
 export type Continued = {
   readonly taskId: string;
-  /** The program's own id of the conversation. */
-  readonly conversation: string;
+  /** The program's own id of the conversation; null: in a series, where a new one begins. */
+  readonly conversation: string | null;
   /** What is gone on with, in words. */
   readonly from: string;
 };

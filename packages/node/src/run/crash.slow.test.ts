@@ -80,18 +80,7 @@ type Outcome = {
   readonly writes: number;
 };
 
-type World = { readonly store: Store; readonly directory: string; readonly machine: FakeMachine; readonly continues?: string };
-
-/** A task that ends in peace, for another one to continue. */
-const liveBefore = async (world: World): Promise<string> => {
-  const { parts, tasks, intent } = await runParts({ ...world, life: createLife(), harness: lineHarness, generation: 'zero' });
-  const { id } = await tasks.add(intent('begin'));
-  const loop = createRunLoop(parts);
-  loop.start();
-  await waitForEnd(world.store, id);
-  await loop.drain();
-  return id;
-};
+type World = { readonly store: Store; readonly directory: string; readonly machine: FakeMachine; readonly series: boolean };
 
 /** A store that counts its durable writes. */
 const counting = (store: Store): { readonly store: Store; readonly writes: () => number } => {
@@ -112,7 +101,9 @@ const liveFirst = async (world: World, cut: Cut | null): Promise<Pick<Outcome, '
   const counted = counting(world.store);
   const store = cut === null ? counted.store : mortal(world.store, life, cut);
   const { parts, tasks, slices, intent } = await runParts({ ...world, store, life, harness: lineHarness, generation: 'one' });
-  const task = await tasks.add({ ...intent('fix the test'), continues: world.continues });
+  const series = world.series ? 'steps' : undefined;
+  if (world.series) await tasks.add({ ...intent('begin'), series });
+  const task = await tasks.add({ ...intent('fix the test'), series });
   createRunLoop(parts).start();
   await Promise.race([life.ended, waitForEnd(world.store, task.id)]);
   life.end();
@@ -131,7 +122,7 @@ const liveAgain = async (world: World, { taskId, slices }: { taskId: string; sli
   return tasks.show(taskId);
 };
 
-const live = async ({ program, follows = false }: Case, cut: Cut | null): Promise<Outcome> => {
+const live = async ({ program, series = false }: Case, cut: Cut | null): Promise<Outcome> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-crash-'));
   const machine = createFakeMachine(program());
   const store = await openStore({
@@ -141,10 +132,9 @@ const live = async ({ program, follows = false }: Case, cut: Cut | null): Promis
     startWriter: startInlineWriter,
   });
   try {
-    const world = { store, directory, machine };
-    const continues = follows ? await liveBefore(world) : undefined;
-    const { taskId, slices, writes } = await liveFirst({ ...world, continues }, cut);
-    const task = await liveAgain({ store, directory, machine }, { taskId, slices });
+    const world = { store, directory, machine, series };
+    const { taskId, slices, writes } = await liveFirst(world, cut);
+    const task = await liveAgain(world, { taskId, slices });
     const events = await store.taskEvents({ taskId, after: 0, limit: 1000 });
     expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index + 1));
     return { task, machine, slices, log: events.map((event) => timeless(event.body)), writes };
@@ -154,7 +144,7 @@ const live = async ({ program, follows = false }: Case, cut: Cut | null): Promis
   }
 };
 
-type Case = { readonly program: () => FakeProgram; readonly follows?: boolean };
+type Case = { readonly program: () => FakeProgram; readonly series?: boolean };
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -179,17 +169,19 @@ describe('a node that dies at any durable write of an attempt', () => {
   it.each([
     { program: agent, state: 'accepted', prompts: 2 },
     { program: failing, state: 'failed', prompts: 1 },
-    { program: remembering, state: 'accepted', prompts: 2, follows: true },
+    { program: remembering, state: 'accepted', prompts: 2, series: true },
   ])(
     'reaches the same result ($state), with each prompt sent once, every word kept and nothing left behind',
     async ({ state, prompts, ...given }) => {
       const whole = await live(given, null);
       const expected = summary(whole);
       expect(expected.state).toBe(state);
-      if ('follows' in given) expect(expected.homeFiles).toEqual([['.lines/c1', ': begin; ']]);
-      if ('follows' in given) expect(JSON.stringify(expected.log)).toContain('--resume c1: fix the test');
+      if ('series' in given) expect(expected.homeFiles).toEqual([['.lines/c1', ': begin; ']]);
+      if ('series' in given) expect(JSON.stringify(expected.log)).toContain('--resume c1: fix the test');
       expect(expected.written).toHaveLength(prompts);
-      const cuts = Array.from({ length: whole.writes - 1 }, (_, index) => index + 2).flatMap((at) => [
+      // The first writes queue the tasks.
+      const first = 'series' in given ? 3 : 2;
+      const cuts = Array.from({ length: whole.writes - first + 1 }, (_, index) => index + first).flatMap((at) => [
         { at, when: 'before' } as const,
         { at, when: 'after' } as const,
       ]);

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { LEASE_MS, RECOVER_KNOWN_MS, SETTLE_AGAIN_MS, SETTLE_TRIES } from '../kernel/limits.ts';
 import { errorFields } from '../kernel/log.ts';
-import { claimNext, renewLeases, takeOver, type Claim } from '../queue/index.ts';
+import { claimNext, nextRipe, renewLeases, ripen, takeOver, type Claim } from '../queue/index.ts';
 import {
   type AttemptRow,
   type TaskRow,
@@ -9,9 +9,11 @@ import {
   findTask,
   insertAttempt,
   intentOf,
+  mayBegin,
   openAttempt,
   updateTask,
 } from '../task/index.ts';
+import { createAlarm } from './alarm.ts';
 import { conductAttempt } from './attempt.ts';
 import { writeFirstStage, type AttemptContext } from './attempt-context.ts';
 import type { RunParts } from './doors.ts';
@@ -76,6 +78,7 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
   };
 
   const look = async (): Promise<void> => {
+    await ripenDue(parts);
     while (state.taking && running.size < parts.queue().parallel) {
       const begun = await begin(parts);
       if (begun === null) return;
@@ -103,12 +106,20 @@ export const createRunLoop = (parts: RunParts): RunLoop => {
         if (state.again) {
           state.again = false;
           wake();
-        }
+        } else if (state.taking) alarm.set();
       });
   };
 
+  const alarm = createAlarm({
+    clock: parts.clock,
+    next: () => nextRipe(parts.store.read),
+    ring: () => wake(),
+    failed: (thrown) => parts.log.warn('queue.alarm.failed', errorFields(thrown)),
+  });
+
   const stopTaking = (): void => {
     state.taking = false;
+    alarm.stop();
   };
 
   return {
@@ -188,6 +199,16 @@ const renew = (parts: RunParts): Promise<void> =>
   parts.store
     .transaction((tx) => renewLeases(tx.db, { owner: parts.generation, nowMs: parts.clock.nowMs(), leaseMs: LEASE_MS }))
     .catch((thrown: unknown) => parts.log.warn('queue.renew.failed', { error: (thrown as Error).name }));
+
+/** Tasks whose instant has come wait for it no longer, whether or not there is room for them. */
+const ripenDue = async ({ store, clock }: RunParts): Promise<void> => {
+  const nowMs = clock.nowMs();
+  const at = await nextRipe(store.read);
+  if (at === null || at > nowMs) return;
+  await store.transaction(async (tx) => {
+    for (const id of await ripen(tx.db, nowMs)) await mayBegin(tx, id);
+  });
+};
 
 type Begun = { readonly claim: Claim; readonly task: TaskRow; readonly attempt: AttemptRow };
 

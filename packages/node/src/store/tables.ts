@@ -10,6 +10,7 @@ export type Tables = {
   stage: StageTable;
   queue_entry: QueueEntryTable;
   queue_state: QueueStateTable;
+  task_wait: TaskWaitTable;
   project: ProjectTable;
   environment: EnvironmentTable;
   named_environment: NamedEnvironmentTable;
@@ -51,6 +52,7 @@ export type TaskTable = {
   continues: string | null;
   /** The environment of its own that the task works in; null: one made for each attempt. */
   environment_id: string | null;
+  series: string | null;
   cancel_requested: number;
   result: string | null;
   applied_at: number | null;
@@ -96,6 +98,8 @@ export type QueueEntryTable = {
   enqueued_at: number;
   position: Generated<number>;
 };
+/** A task that another one must be accepted for. `kind`: `dependency` or `series`. */
+export type TaskWaitTable = { task_id: string; awaits: string; kind: string };
 export type QueueStateTable = { key: string; value: string };
 export type ProjectTable = {
   id: string;

@@ -1,14 +1,12 @@
 import { OrreryError, type OperationCall, type Task, type TaskIntent } from '@orrery/protocol';
-import type { Kysely } from 'kysely';
-import { dequeue, enqueue, findEntry, positionOf } from '../queue/index.ts';
+import { dequeue, dropWaits, enqueue, findEntry } from '../queue/index.ts';
 import type { Tx } from '../store/store.ts';
-import type { Tables } from '../store/tables.ts';
 import { countAttempts } from './attempt-store.ts';
-import { withPredecessor } from './continuation.ts';
-import { intentHash } from './intent.ts';
+import { addTask, again } from './add.ts';
 import { hasEnded, intentOf, taskNotFound, toTask, type TaskRow } from './model.ts';
-import type { TaskEnvironment, TaskParts } from './parts.ts';
-import { findTask, findTaskByRequest, findTasksByPrefix, insertTask, listTasks, updateTask } from './store.ts';
+import type { TaskParts } from './parts.ts';
+import { findTask, findTasksByPrefix, listTasks, updateTask } from './store.ts';
+import { tellWaiting, whyItWaits } from './waiting.ts';
 
 /** Use cases of tasks; one transaction each. */
 export type Tasks = {
@@ -51,7 +49,9 @@ export const createTasks = (parts: TaskParts): Tasks => {
         const project =
           row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
         const task = toTask(row, { seq, attempts: attempts.get(row.id) ?? 0, project });
-        return row.state === 'queued' ? { ...task, waitingFor: await whyItWaits(store.read, row.id) } : task;
+        return ['queued', 'waiting'].includes(row.state)
+          ? { ...task, waitingFor: await whyItWaits(store.read, row.id, parts.clock.nowMs()) }
+          : task;
       }),
     );
   };
@@ -71,7 +71,13 @@ export const createTasks = (parts: TaskParts): Tasks => {
       if (before !== null && !Number.isSafeInteger(before))
         throw new OrreryError('invalid_input', 'That cursor is not one of this list.', { fix: 'Begin again without a cursor.' });
       const projectId = query.project === undefined ? undefined : (await parts.resolveProject(query.project)).id;
-      const rows = await listTasks(store.read, { limit: query.limit, before, state: query.state, projectId });
+      const rows = await listTasks(store.read, {
+        limit: query.limit,
+        before,
+        state: query.state,
+        series: query.series,
+        projectId,
+      });
       const last = rows.length === query.limit ? rows.at(-1) : undefined;
       return { items: await viewAll(rows), nextCursor: last === undefined ? null : String(last.key), seq: store.seq() };
     },
@@ -112,103 +118,6 @@ export const createTasks = (parts: TaskParts): Tasks => {
   };
 };
 
-const whyItWaits = async (db: Kysely<Tables>, taskId: string): Promise<string | null> => {
-  const entry = await findEntry(db, taskId);
-  if (entry === null || entry.lease_owner !== null) return null;
-  const before = await positionOf(db, entry);
-  return before === 0 ? 'a free place' : `${before} task${before === 1 ? '' : 's'} before it`;
-};
-
-/** A continuation is asked for again as a continuation: where it works follows from that. */
-const again = (intent: TaskIntent): TaskIntent =>
-  intent.continues === undefined ? intent : { ...intent, environment: undefined };
-
-const addTask = async (
-  parts: TaskParts,
-  asked: TaskIntent,
-  find: (id: string) => Promise<TaskRow>,
-): Promise<{ row: TaskRow; replayed: boolean }> => {
-  const { requestId: given, origin, ...meaning } = asked;
-  const requestId = given ?? parts.ids('request');
-  const hash = intentHash(meaning);
-  const before = await findTaskByRequest(parts.store.read, requestId);
-  if (before !== null) return { row: sameIntent(before, hash), replayed: true };
-  const intent = asked.continues === undefined ? asked : await withPredecessor(parts, asked, await find(asked.continues));
-  const environment = intent.environment === undefined ? null : await environmentOf(parts, intent);
-  const admitted = await parts.admit(environment === null ? intent : { ...intent, backend: environment.backend });
-  parts.checkRoom();
-  const named = environment?.project_id ?? intent.project;
-  const project = named === null ? null : await parts.resolveProject(named);
-  const nowMs = parts.clock.nowMs();
-  const id = parts.ids('task');
-  return parts.store.transaction(async (tx) => {
-    const raced = await findTaskByRequest(tx.db, requestId);
-    if (raced !== null) return { row: sameIntent(raced, hash), replayed: true };
-    await insertTask(tx.db, {
-      id,
-      request_id: requestId,
-      intent_hash: hash,
-      intent: JSON.stringify({ ...intent, requestId, origin: origin ?? { kind: 'api', by: 'unknown' } }),
-      state: 'queued',
-      waiting_for: null,
-      verdict: null,
-      cause: null,
-      reason: null,
-      project_id: project?.id ?? null,
-      harness: admitted.harness,
-      model: admitted.model,
-      backend: admitted.backend,
-      continues: intent.continues ?? null,
-      environment_id: environment?.id ?? null,
-      cancel_requested: 0,
-      result: null,
-      applied_at: null,
-      created_at: nowMs,
-      started_at: null,
-      ended_at: null,
-    });
-    await enqueue(tx.db, { taskId: id, priority: intent.priority, notBefore: 0, nowMs });
-    await tx.append([
-      { taskId: id, turn: null, body: { kind: 'task.created' } },
-      { taskId: id, turn: null, body: { kind: 'task.state', state: 'queued', waitingFor: null } },
-    ]);
-    const row = await findTask(tx.db, id);
-    if (row === null) throw taskNotFound(id);
-    return { row, replayed: false };
-  });
-};
-
-/** The environment a task is to work in: what it says beside must be true of it. */
-const environmentOf = async (parts: TaskParts, intent: TaskIntent): Promise<TaskEnvironment> => {
-  const reference = intent.environment ?? '';
-  const environment = await parts.resolveEnvironment(reference);
-  if (environment === null)
-    throw new OrreryError('not_found', `There is no environment ${reference.slice(0, 200)}.`, {
-      rule: 'A task works in an environment that is there: by id or name.',
-      fix: 'orrery env list',
-    });
-  const project = intent.project === null ? null : await parts.resolveProject(intent.project);
-  const beside = [
-    ...(project === null || project.id === environment.project_id ? [] : ['--project']),
-    ...(intent.backend === undefined || intent.backend === environment.backend ? [] : ['--backend']),
-    ...(intent.base === undefined ? [] : ['--base']),
-  ];
-  if (beside.length === 0) return environment;
-  throw new OrreryError('invalid_input', `The environment ${environment.name} is another than ${beside.join(' and ')} says.`, {
-    rule: 'Project, backend and base of a task are those of its environment.',
-    fix: `Leave ${beside.join(' and ')} away, or make another: orrery env create`,
-  });
-};
-
-const sameIntent = (row: TaskRow, hash: string): TaskRow => {
-  if (row.intent_hash === hash) return row;
-  throw new OrreryError('request_conflict', `Request ${row.request_id} was used for another task.`, {
-    rule: 'One request id stands for one intent; the same id with the same intent answers the same task.',
-    fix: 'Leave the request id out, or choose a new one.',
-    details: { taskId: row.id },
-  });
-};
-
 const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
   const row = await findTask(tx.db, id);
   if (row === null) throw taskNotFound(id);
@@ -229,6 +138,7 @@ const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
     return;
   }
   if (entry !== null) await dequeue(tx.db, id, null);
+  await dropWaits(tx.db, id);
   await updateTask(tx.db, id, {
     state: 'cancelled',
     verdict: 'cancelled',
@@ -237,6 +147,7 @@ const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
     ended_at: nowMs,
   });
   await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'cancelled', waitingFor: null } }]);
+  await tellWaiting(tx, { taskId: id, verdict: 'cancelled', nowMs });
 };
 
 const requeue = async (tx: Tx, id: string, nowMs: number): Promise<void> => {

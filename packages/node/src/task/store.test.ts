@@ -43,6 +43,7 @@ const insert = (id: string, state: TaskState): Promise<void> =>
       backend: 'sandbox',
       continues: null,
       environment_id: null,
+      series: null,
       cancel_requested: 0,
       result: null,
       applied_at: null,

@@ -24,6 +24,21 @@ export const workedSince = async (
     .limit(1)
     .executeTakeFirst()) !== undefined;
 
+/** Tasks of a series, newest first, that may still be accepted or were. */
+export const seriesBefore = (
+  db: Kysely<Tables>,
+  { projectId, series }: { readonly projectId: string; readonly series: string },
+): Promise<TaskRow[]> =>
+  db
+    .selectFrom('task')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('series', '=', series)
+    .where('state', 'not in', ['rejected', 'failed', 'cancelled'])
+    .orderBy('key', 'desc')
+    .limit(1)
+    .execute();
+
 /** The task a request made, or null. */
 export const findTaskByRequest = async (db: Kysely<Tables>, requestId: string): Promise<TaskRow | null> =>
   (await db.selectFrom('task').selectAll().where('request_id', '=', requestId).executeTakeFirst()) ?? null;
@@ -31,11 +46,18 @@ export const findTaskByRequest = async (db: Kysely<Tables>, requestId: string): 
 /** A page of tasks, newest first. `before` is the key of the last one of the page before. */
 export const listTasks = (
   db: Kysely<Tables>,
-  query: { readonly limit: number; readonly before: number | null; readonly state?: TaskState; readonly projectId?: string },
+  query: {
+    readonly limit: number;
+    readonly before: number | null;
+    readonly state?: TaskState;
+    readonly projectId?: string;
+    readonly series?: string;
+  },
 ): Promise<TaskRow[]> => {
   let select = db.selectFrom('task').selectAll().orderBy('key', 'desc').limit(query.limit);
   if (query.before !== null) select = select.where('key', '<', query.before);
   if (query.state !== undefined) select = select.where('state', '=', query.state);
+  if (query.series !== undefined) select = select.where('series', '=', query.series);
   if (query.projectId !== undefined) select = select.where('project_id', '=', query.projectId);
   return select.execute();
 };

@@ -28,10 +28,18 @@ export const taskList: Command = async (context) => {
   const named = input.text('project');
   const project = named === null ? undefined : (await projectOf(connection, named, world.cwd)).id;
   const page = await connection.client.call('taskList', {
-    query: { limit: input.number('limit') ?? 20, project, ...(state === null ? {} : { state }) },
+    query: {
+      limit: input.number('limit') ?? 20,
+      project,
+      series: input.text('series') ?? undefined,
+      ...(state === null ? {} : { state }),
+    },
   });
   if (page.items.length === 0) {
-    const which = state === null && project === undefined ? 'There is no task yet.' : 'No task is like that.';
+    const which =
+      state === null && project === undefined && input.text('series') === null
+        ? 'There is no task yet.'
+        : 'No task is like that.';
     return { result: page, text: `${which} Give one to an agent: orrery run "fix the failing test"` };
   }
   return {

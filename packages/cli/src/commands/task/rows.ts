@@ -20,7 +20,7 @@ export const taskCommands: readonly CommandSpec[] = [
       { line: 'orrery task add "update the docs" --project site', does: 'the node begins it when there is room' },
       { line: 'orrery task add --request-id nightly-42 - < task.md', does: 'done once, however often it is sent' },
     ],
-    operations: ['taskAdd', 'projectList', 'projectAdd'],
+    operations: ['taskAdd', 'taskList', 'projectList', 'projectAdd'],
     changes: 'once',
     load: async () => (await import('./add.ts')).taskAdd,
   },
@@ -37,6 +37,7 @@ export const taskCommands: readonly CommandSpec[] = [
         choices: ['queued', 'waiting', 'running', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'],
       },
       { name: 'project', kind: 'text', value: 'PROJECT', summary: 'only of one project', completes: 'project' },
+      { name: 'series', kind: 'text', value: 'NAME', summary: 'only of one series' },
       { name: 'limit', kind: 'number', value: 'N', summary: 'at most so many (default: 20)' },
     ],
     examples: [

@@ -125,7 +125,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
 /** Brings the conversation that goes on to where its program looks for it. */
 const carryOn = async ({ parts }: AttemptContext, prepared: Prepared, environment: Environment): Promise<void> => {
   const { continued, settings } = prepared;
-  if (continued === undefined) return;
+  if (continued === undefined || continued.conversation === null) return;
   const store = parts.harness(settings.harness).conversations;
   if (store === null || !environment.carriesAgentState)
     throw new OrreryError('unsupported', `A conversation of ${settings.harness} cannot go on on ${settings.backend}.`, {

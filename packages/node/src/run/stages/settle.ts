@@ -3,7 +3,7 @@ import { OrreryError, type StageName, type TaskResult, type TaskState } from '@o
 import type { Environment } from '../../exec/backend.ts';
 import { endLostRuns, findEnvironment, recordedEnvironment, updateEnvironment } from '../../environment/index.ts';
 import { dequeue, type Claim } from '../../queue/index.ts';
-import { type Ending, interruptStages, openAttempt, stagesOf, updateAttempt, updateTask } from '../../task/index.ts';
+import { type Ending, interruptStages, openAttempt, stagesOf, tellWaiting, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
 import { keepConversation } from '../conversation.ts';
@@ -207,5 +207,6 @@ const recordVerdict = async (
         usage: end.result.usage,
       }),
     ]);
+    await tellWaiting(tx, { taskId: task.id, verdict, nowMs });
   });
 };
