@@ -221,6 +221,20 @@ describe('an environment of its own', () => {
     }
   });
 
+  it('says the command with a free name where the name is taken', async () => {
+    const repository = await project('taken', 'true');
+    const made = await create(repository, { name: 'taken' });
+    await create(repository, { name: 'renamed', start: false });
+    for (const [args, command] of [
+      [['env', 'create', '--project', repository, '--name', 'taken'], 'orrery env create --name taken-1'],
+      [['env', 'fork', 'taken', '--name', 'taken'], 'orrery env fork taken --name taken-1'],
+      [['env', 'rename', 'renamed', 'taken'], 'orrery env rename renamed taken-1'],
+    ] as const)
+      expect((await place.cli(args)).stderr.trim().split('\n').at(-1)).toContain(command);
+    await client.call('environmentStop', { params: { id: made.id } });
+    await settledEnvironment(client, made.id);
+  });
+
   it('goes by retention only when it is stopped and holds nothing that is not saved; a dry run says so and takes nothing', async () => {
     const repository = await project('pruned', 'true');
     const [clean, dirty] = [await create(repository, { name: 'clean' }), await create(repository, { name: 'dirty' })];

@@ -46,6 +46,20 @@ describe('egress while an environment is open', () => {
     ]);
   });
 
+  it.each([
+    ['https://registry.npmjs.org/path', 'registry.npmjs.org'],
+    ['http://[::1]:8080/', '[::1]:8080'],
+    ['no rule at all', 'HOST'],
+  ])('takes no %s, and says the command with its host', async (text, host) => {
+    const place = await open();
+    await mint(place, []);
+    for (const decision of ['allow', 'deny'] as const)
+      await expect(rule(place, decision, text)).rejects.toMatchObject({
+        code: 'config_invalid',
+        fix: `orrery egress ${decision} env_1 ${host}`,
+      });
+  });
+
   it('is denied at once: what is open there ends, what is open elsewhere stays', async () => {
     const port = await quietServer();
     const place = await open();

@@ -1,8 +1,9 @@
 // What the operator sees and changes of an environment's egress while it is open.
 
-import { OrreryError } from '@orrery/protocol/errors';
+import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import type { EgressView } from '@orrery/protocol';
 import { appendAudit } from '../audit/index.ts';
+import { isEgressRule } from '../config/egress-cover.ts';
 import { toInstant, type Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/store.ts';
 import { egressEvent } from './egress-events.ts';
@@ -39,8 +40,8 @@ export const createEgressControl = (parts: EgressControlParts): EgressControl =>
   return {
     show: async (subject) => view(await openOf(tokens, subject)),
     async change(subject, { rule, decision, actor }) {
-      const text = egressRuleText(parseEgressRule(rule));
       const { environmentId, taskId } = await openOf(tokens, subject);
+      const text = readRule(rule, { decision, environmentId });
       await store.transaction(async (tx) => {
         // Read again inside: two changes at once must not undo each other.
         const { grants } = await openOf(tokens, { environmentId }, tx.db);
@@ -77,6 +78,22 @@ const openOf = async (
     rule: 'Egress is changed while an environment is open, and for as long as it is.',
     fix: "Name the host in the project's file or with --egress before it starts: orrery run --egress HOST",
   });
+};
+
+/** A rule as it is written. What is none is refused with the command as it was meant: of an address of a page, its host. */
+const readRule = (rule: string, given: { readonly decision: LiveRule['decision']; readonly environmentId: string }): string => {
+  try {
+    return egressRuleText(parseEgressRule(rule));
+  } catch (thrown) {
+    const { code, message, rule: form } = toOrreryError(thrown);
+    const host = URL.canParse(rule) ? new URL(rule).host : '';
+    const meant = isEgressRule(host) ? host : 'HOST';
+    const fix =
+      given.decision === 'allow'
+        ? `orrery egress allow ${given.environmentId} ${meant}`
+        : `orrery egress deny ${given.environmentId} ${meant}`;
+    throw new OrreryError(code, message, { rule: form ?? undefined, fix });
+  }
 };
 
 /** The newest word on a rule holds; the oldest rules come first. */

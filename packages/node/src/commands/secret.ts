@@ -26,7 +26,7 @@ export const secret: Verb = async ({ paths, positionals }) => {
   }
   if (name === undefined)
     throw new OrreryError('invalid_input', 'The name of the secret is missing.', {
-      fix: `orrery secret ${action ?? 'list'} NAME`,
+      fix: action === 'remove' ? 'orrery secret remove NAME' : 'orrery secret set NAME',
     });
   if (action === 'set') {
     await secrets.set(name, (await text(process.stdin)).replace(/\r?\n$/, ''));

@@ -78,7 +78,7 @@ const settleBackend = ({ request, project, node }: Asked): string => {
   if (allowedBackends === null || namesBackend(allowedBackends, chosen)) return chosen;
   throw new OrreryError('backend_forbidden', `The backend "${chosen}" is not allowed on this node.`, {
     rule: `The operator allows ${allowedBackends.join(', ')} (execution.allowedBackends).`,
-    fix: `Leave --backend away, or choose one of them.`,
+    fix: `orrery run --backend ${allowedBackends[0] ?? backend}`,
     details: { backend: chosen, allowed: allowedBackends },
   });
 };

@@ -87,7 +87,7 @@ const schemaError = (issues: readonly SchemaIssue[], place: Place): OrreryError 
   const message = first === undefined ? `${place.label} is not what is expected.` : `${first.at}: ${issueText(first)}`;
   return new OrreryError(first?.unknownKey == null ? 'config_invalid' : 'unknown_key', message, {
     rule: 'Only keys that are documented have a meaning; others are refused.',
-    fix: guess === null ? 'orrery config explain' : `Write "${guess}" instead of "${first?.unknownKey?.key}".`,
+    fix: guess === null ? 'orrery config schema' : `Write "${guess}" instead of "${first?.unknownKey?.key}".`,
     details: { issues: found.slice(0, 20).map(({ path, problem, at }) => ({ at, path: pathText(path), problem })) },
   });
 };

@@ -79,7 +79,12 @@ const insertRow = (
     const nowMs = parts.clock.nowMs();
     const all = await listNamed(tx.db);
     if (all.length >= NAMED_ENVIRONMENTS) throw tooMany();
-    if (given.name !== null) await checkNameFree(tx, given.name, id);
+    if (given.name !== null)
+      await checkNameFree(tx, {
+        name: given.name,
+        id,
+        again: given.from === null ? 'env create --name' : `env fork ${given.from.name} --name`,
+      });
     await insertNamed(tx, {
       id,
       request_id: given.requestId,
@@ -125,13 +130,16 @@ const sameIntent = (row: NamedRow, asked: EnvironmentCreate): NamedRow => {
   });
 };
 
-/** Throws `conflict` when another has that name. */
-export const checkNameFree = async (tx: Tx, name: string, id: string): Promise<void> => {
+/** Throws `conflict` when another has that name. `again`: the command, for a name behind it that nobody has. */
+export const checkNameFree = async (
+  tx: Tx,
+  { name, id, again }: { readonly name: string; readonly id: string; readonly again: string },
+): Promise<void> => {
   const other = await findNamed(tx.db, name);
   if (other === null || other.id === id) return;
   throw new OrreryError('conflict', `There is an environment ${name} already.`, {
     rule: 'Each environment has a name of its own.',
-    fix: 'Choose another: --name NAME',
+    fix: `orrery ${again} ${freeName(name, new Set((await listNamed(tx.db)).map((row) => row.name)))}`,
   });
 };
 

@@ -120,7 +120,7 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
     rename: async (reference, name) => {
       const row = await find(reference);
       await store.transaction(async (tx) => {
-        await checkNameFree(tx, name, row.id);
+        await checkNameFree(tx, { name, id: row.id, again: `env rename ${row.name}` });
         await changeNamed(tx, row.id, { name, nowMs: clock.nowMs() });
       });
       return after(row.id);

@@ -23,8 +23,8 @@ export const checkGuarantees = (
       rule: `Required here: ${required.join(', ')}. Nothing is started with less.`,
       fix:
         backend === 'local'
-          ? 'Choose a backend that confines: --backend sandbox'
-          : 'Give the machine what is missing (orrery selftest sandbox shows it), or choose --backend local, which confines nothing.',
+          ? 'Choose a backend that confines: orrery run --backend sandbox'
+          : 'See what is missing: orrery selftest sandbox · Or take a backend that confines nothing: orrery run --backend local',
       details: { backend, missing },
     },
   );

@@ -77,7 +77,7 @@ describe('preflight', () => {
       code: 'guarantee_missing',
       message: 'sandbox cannot guarantee network (no user namespaces).',
       rule: 'Required here: files, network, processes. Nothing is started with less.',
-      fix: expect.stringContaining('--backend local, which confines nothing'),
+      fix: expect.stringContaining('orrery run --backend local'),
     });
     await expect(resolve('sandbox').preflight(['files', 'processes'])).resolves.toBeUndefined();
   });

@@ -65,7 +65,7 @@ export const resolveBackend = (factories: readonly BackendFactory[], { name, opt
     );
     throw new OrreryError('unknown_name', `There is no backend "${name}".`, {
       rule: `Backends here: ${known.join(', ')}.`,
-      fix: guess === null ? 'Choose one of them: --backend NAME' : `Did you mean "${guess}"?`,
+      fix: guess === null ? 'orrery backend list' : `Did you mean "${guess}"?`,
     });
   }
   const permitted = allowed?.map((one) => findFactory(factories, one)?.name ?? one) ?? known;

@@ -17,7 +17,7 @@ export const branchRef = (branch: string): string => {
   if (!isRefName(ref) || branch.startsWith('-') || branch === 'HEAD' || branch === '@') {
     throw new OrreryError('invalid_input', `"${branch}" is not a branch name.`, {
       rule: 'Letters, digits and . _ - / only; no "..", no leading or trailing "/", no leading "-" or ".", no ".lock" at the end.',
-      fix: 'Choose another name: --branch <name>',
+      fix: 'Choose another name: orrery task apply TASK --branch NAME',
     });
   }
   return ref;

@@ -34,7 +34,7 @@ export const publishBranch = async (tools: ChangeTools, publish: Publish, branch
   if (old !== undefined && old.worktree !== '') {
     throw new OrreryError('conflict', `The branch ${branch} is checked out at ${old.worktree}.`, {
       rule: 'A checked-out branch is never moved under its files.',
-      fix: 'Choose another name: --branch <name>',
+      fix: 'Choose another name: orrery task apply TASK --branch NAME',
     });
   }
   await makeChange(tools, { ...publish, branch, tree: false, old: old?.sha ?? null }, async (begun) => {
@@ -43,7 +43,7 @@ export const publishBranch = async (tools: ChangeTools, publish: Publish, branch
     if (old !== undefined && !(await isAncestor(tools.git, stagedCall(begun.change), { older: old.sha, newer: sha }))) {
       throw new OrreryError('conflict', `The branch ${branch} exists and holds other commits.`, {
         rule: 'A branch is made or moved forward, never overwritten.',
-        fix: 'Choose another name: --branch <name>',
+        fix: 'Choose another name: orrery task apply TASK --branch NAME',
       });
     }
     await releaseObjects(tools, begun.change);
@@ -117,6 +117,6 @@ const refuseCollision = (branches: readonly Branch[], ref: string, branch: strin
   if (other === undefined) return;
   throw new OrreryError('conflict', `The branch ${branch} cannot be made beside the branch ${other.ref.slice(11)}.`, {
     rule: 'In Git a branch name cannot be a folder of another.',
-    fix: 'Choose another name: --branch <name>',
+    fix: 'Choose another name: orrery task apply TASK --branch NAME',
   });
 };

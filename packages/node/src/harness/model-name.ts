@@ -12,6 +12,6 @@ export const ownModel = (model: string, harness: { readonly id: string; readonly
   if (split.provider === harness.provider) return split.model;
   throw new OrreryError('unsupported', `The harness ${harness.id} cannot use the model ${model}.`, {
     rule: `It speaks to models of ${harness.provider} only.`,
-    fix: `Name a model as ${harness.provider}/<model>, or take another harness, for example --harness pi.`,
+    fix: `Name a model as ${harness.provider}/<model>, or take another harness: orrery run --harness pi`,
   });
 };

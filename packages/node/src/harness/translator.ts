@@ -46,7 +46,7 @@ const restore = <State>(dialect: Dialect<State>, stored: TranslatorState): Kept<
   if (outer.success && inner.success) return { ...outer.data, dialect: inner.data };
   throw new OrreryError('store_damaged', `The stored reading position of a ${dialect.program} turn is not readable.`, {
     rule: 'Reading continues only from a state this version wrote.',
-    fix: 'Run the task again: orrery task retry',
+    fix: 'Run the task again: orrery task retry TASK',
   });
 };
 

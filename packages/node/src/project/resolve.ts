@@ -25,7 +25,7 @@ export const resolveRow = async (db: Kysely<Tables>, reference: string): Promise
 export const nameTaken = (name: string): OrreryError =>
   new OrreryError('conflict', `There is another project called ${name}.`, {
     rule: 'A name means one project.',
-    fix: 'Choose another one: --name <name>',
+    fix: 'Choose another one: orrery project add FOLDER --name NAME',
   });
 
 /** A name nobody has yet. */

@@ -45,7 +45,7 @@ export type TokenParts = {
 const unauthenticated = (): OrreryError =>
   new OrreryError('unauthenticated', 'The request has no valid token.', {
     rule: 'Each request carries "Authorization: Bearer orr_…".',
-    fix: 'Use the token in the file owner.token of the data directory, or make one: orrery token create',
+    fix: 'Use the token in the file owner.token of the data directory, or make one: orrery token create NAME',
   });
 
 export const createTokens = (parts: TokenParts): Tokens => {

@@ -109,7 +109,7 @@ const releaseSlot = async (
   if (reasons.length > 0 && !salvage) {
     throw new OrreryError('unsaved_work', `The checkout of ${row.task_id} holds ${reasons.join(', ')} that nothing else has.`, {
       rule: 'Work is saved before its place is cleaned.',
-      fix: 'Repeat it with --salvage',
+      fix: 'Save it first.',
       details: { reasons },
     });
   }

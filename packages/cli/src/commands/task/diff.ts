@@ -35,7 +35,7 @@ export const taskDiff: Command = async (context) => {
     };
   if (diff.truncated)
     context.warn(
-      'The patch is longer than what is shown; the whole result is in the repository after: orrery task apply --mode branch',
+      `The patch is longer than what is shown; the whole result is in the repository after: orrery task apply ${id} --mode branch`,
     );
   if (context.input.flag('stat'))
     return { result: diff, text: filesText(context.screen, diff.files, diff.files.length).join('\n') };

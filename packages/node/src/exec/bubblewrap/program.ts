@@ -33,7 +33,7 @@ export const findBubblewrap = ({ named, path, isExecutable = canExecute }: Bubbl
   if (found !== undefined) return found;
   throw new OrreryError('backend_unavailable', `${NO_BUBBLEWRAP}${named === null ? '' : ` at ${named}`}.`, {
     rule: 'The backend bubblewrap builds its walls with the program bwrap.',
-    fix: 'Install the package bubblewrap (Debian, Ubuntu: apt-get install bubblewrap · Fedora: dnf install bubblewrap), or choose --backend sandbox, which needs none.',
+    fix: 'Install the package bubblewrap (Debian, Ubuntu: apt-get install bubblewrap · Fedora: dnf install bubblewrap), or take one that needs none: orrery run --backend sandbox',
     details: { places: [...new Set(places)] },
   });
 };

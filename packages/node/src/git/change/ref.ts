@@ -30,7 +30,7 @@ export const lockBranch = async (
   if (lookAt(ref)?.isDirectory() === true) removeEmptyFolder(ref);
   if (lookAt(ref)?.isDirectory() === true || readText(ref).startsWith('ref:'))
     throw new OrreryError('unsupported', `The branch ${change.branch} is no plain branch.`, {
-      fix: 'Choose another name: --branch <name>',
+      fix: 'Choose another name: orrery task apply TASK --branch NAME',
     });
   takeLock(
     { marker: refMarker, lock: refLock, like: join(change.commonDir, 'HEAD') },
