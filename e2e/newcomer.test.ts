@@ -5,10 +5,17 @@ import type { Task } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
 import { isThere } from './support/agents.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
-import { placeOfTest } from './support/place.ts';
+import { placeOfTest, type Place } from './support/place.ts';
 import { eventsOf, bodiesOf } from './support/wait.ts';
 
 const MOST_MS = 60_000;
+
+/** What doctor complains of that a newcomer never asked for. */
+const complaints = async (place: Place): Promise<string[]> => {
+  const { lines } = (await place.cli(['doctor', '--json'])).envelope().result as { lines: { area: string; state: string }[] };
+  const complained = lines.filter(({ state }) => state !== 'ok').map(({ area }) => area);
+  return complained.filter((area) => /^(backend (?!sandbox)|harness|configuration)/.test(area));
+};
 
 describe.skipIf(!isThere('pi'))('a newcomer', () => {
   it(
@@ -29,6 +36,7 @@ describe.skipIf(!isThere('pi'))('a newcomer', () => {
       ]);
       const status = await place.cli(['status', '--json']);
       expect([status.code, status.envelope().ok]).toEqual([0, true]);
+      expect(await complaints(place)).toEqual([]);
       const log = await place.cli(['task', 'log', task.id]);
       expect([log.code, log.stdout.includes('sh test.sh')]).toEqual([0, true]);
       const { url, pid } = JSON.parse(readFileSync(join(place.data, 'node.json'), 'utf8')) as { url: string; pid: number };

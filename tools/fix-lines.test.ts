@@ -50,11 +50,12 @@ const commandsIn = (text: string): string[][] =>
 /** The row for lines with placeholders: what would be read as a number or a choice is taken as it is. */
 const lenient = (spec: CommandSpec): CommandSpec => ({
   ...spec,
-  options: spec.options?.map(({ choices: _, ...option }) => ({
-    ...option,
-    kind: option.kind === 'flag' || option.kind === 'list' ? option.kind : 'text',
+  options: spec.options?.map(({ name, kind, summary }) => ({
+    name,
+    kind: kind === 'flag' || kind === 'list' ? kind : 'text',
+    summary,
   })),
-  arguments: spec.arguments?.map(({ choices: _, ...argument }) => argument),
+  arguments: spec.arguments?.map(({ name, required, summary }) => ({ name, required, summary })),
 });
 
 const whyRefused = (words: readonly string[]): string | null => {

@@ -12,6 +12,7 @@ import type { Config } from '../config/config.ts';
 import type { Store } from '../store/store.ts';
 import type { Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
+import { backendLines, backendsInUse } from './doctor-backends.ts';
 import type { NodeState } from './node-state.ts';
 
 type Line = DoctorReport['lines'][number];
@@ -32,7 +33,7 @@ export type DoctorParts = {
 
 /** Looks at everything a node stands on. Reads only. */
 export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
-  const checks = [configLines, backendLines, harnessLines, diskLines, leftoverLines, survivalLines];
+  const checks = [configLines, usedBackendLines, harnessLines, diskLines, leftoverLines, survivalLines];
   const lines = (await Promise.all(checks.map((check) => check(parts)))).flat();
   return { lines, checkedAt: toInstant(parts.clock.nowMs()) };
 };
@@ -44,7 +45,7 @@ export type MachineParts = Omit<DoctorParts, 'store' | 'workspace' | 'environmen
 export const examineMachine = async (parts: MachineParts): Promise<Line[]> => {
   const lines = await Promise.all([
     configLines({ config: parts.config, state: { needRestart: [] } }),
-    backendLines(parts),
+    backendLines(parts, new Set()),
     harnessLines(parts),
     existsSync(parts.dataDirectory)
       ? roomLine(parts.dataDirectory)
@@ -80,28 +81,7 @@ const configLines = async ({ config, state }: Pick<DoctorParts, 'config' | 'stat
   return [{ area: 'configuration', state: 'problem', message: `${problem.message} The last good one holds.`, fix: problem.fix }];
 };
 
-const backendLines = async ({ backends }: Pick<DoctorParts, 'backends'>): Promise<Line[]> =>
-  (await backends.views()).map((view): Line => {
-    const missing = view.guarantees
-      .filter(({ held }) => !held)
-      .map(({ guarantee, missing: why }) => `${guarantee}${why === null ? '' : ` (${why})`}`);
-    const area = `backend ${view.name}`;
-    if (!view.usable)
-      return {
-        area,
-        state: view.isDefault ? 'problem' : 'warning',
-        message: view.problem ?? 'It cannot be used here.',
-        fix: view.fix,
-      };
-    return missing.length === 0
-      ? ok(area, 'Every guarantee holds on this machine.')
-      : {
-          area,
-          state: view.isDefault ? 'warning' : 'ok',
-          message: `Not guaranteed: ${missing.join(', ')}.`,
-          fix: 'orrery selftest sandbox',
-        };
-  });
+const usedBackendLines = async (parts: DoctorParts): Promise<Line[]> => backendLines(parts, await backendsInUse(parts.store));
 
 const harnessLines = async ({
   harnesses,
@@ -109,15 +89,20 @@ const harnessLines = async ({
   config,
 }: Pick<DoctorParts, 'harnesses' | 'programs' | 'config'>): Promise<Line[]> => {
   const standard = config.current().harness;
+  // Whoever chose one means to use it; the usual one may never be needed.
+  const chosen = config.explain('harness').origin !== 'default';
   const lines = harnesses.list
     .filter(({ pin }) => pin !== null)
     .map(async ({ id, pin }): Promise<Line> => {
       const installed = await programs.installed(id);
       const area = `harness ${id}`;
       if (installed !== null) return ok(area, `${installed.version} is installed.`);
-      return id === standard
+      return id === standard && chosen
         ? { area, state: 'warning', message: `${pin?.version ?? ''} is not installed.`, fix: `orrery harness install ${id}` }
-        : ok(area, `Not installed, and only needed for tasks that name it: orrery harness install ${id}`);
+        : ok(
+            area,
+            `Not installed, and only needed for tasks that ${id === standard ? 'name no other' : 'name it'}: orrery harness install ${id}`,
+          );
     });
   return Promise.all(lines);
 };

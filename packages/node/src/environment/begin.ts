@@ -77,19 +77,12 @@ const insertRow = (
   const id = parts.ids('environment');
   return parts.store.transaction(async (tx) => {
     const nowMs = parts.clock.nowMs();
-    const all = await listNamed(tx.db);
-    if (all.length >= NAMED_ENVIRONMENTS) throw tooMany();
-    if (given.name !== null)
-      await checkNameFree(tx, {
-        name: given.name,
-        id,
-        again: given.from === null ? 'env create --name' : `env fork ${given.from.name} --name`,
-      });
+    const name = await chooseName(tx, { id, asked: given.name, from: given.from, project: given.project });
     await insertNamed(tx, {
       id,
       request_id: given.requestId,
       intent: JSON.stringify(given.asked),
-      name: given.name ?? freeName(given.from?.name ?? given.project.name, new Set(all.map(({ name }) => name))),
+      name,
       project_id: given.project.id,
       backend: given.backend,
       image: null,
@@ -120,6 +113,19 @@ const insertRow = (
     if (row === null) throw environmentNotFound(id);
     return row;
   });
+};
+
+/** The name that was asked for, or one with a number. Throws `conflict` when another has it, `limit_reached` when there are too many. */
+const chooseName = async (
+  tx: Tx,
+  given: { readonly id: string; readonly asked: string | null; readonly from: NamedRow | null; readonly project: ProjectRef },
+): Promise<string> => {
+  const { id, asked, from, project } = given;
+  const all = await listNamed(tx.db);
+  if (all.length >= NAMED_ENVIRONMENTS) throw tooMany();
+  if (asked === null) return freeName(from?.name ?? project.name, new Set(all.map(({ name }) => name)));
+  await checkNameFree(tx, { name: asked, id, again: from === null ? 'env create --name' : `env fork ${from.name} --name` });
+  return asked;
 };
 
 const sameIntent = (row: NamedRow, asked: EnvironmentCreate): NamedRow => {
