@@ -68,7 +68,7 @@ const notBeforeOf = ({ input, world }: CommandContext): string | undefined => {
   if (Number.isNaN(at) || (span === null && !/^\d{4}-\d\d-\d\d/.test(given)))
     throw new OrreryError('invalid_input', 'The value of --not-before cannot be used.', {
       rule: 'A date, in UTC when it ends in Z and else in the time of this machine, or a span from now.',
-      fix: '--not-before 2026-12-24T06:00Z, or --not-before 90m',
+      fix: 'orrery run --not-before 2026-12-24T06:00Z · orrery run --not-before 90m',
     });
   return new Date(at).toISOString();
 };
