@@ -28,6 +28,8 @@ export type Client = {
   events(options?: FollowOptions): AsyncGenerator<OrreryEvent, void, undefined>;
   /** Events of one task after a `sequence`, likewise. */
   taskEvents(id: string, options?: FollowOptions): AsyncGenerator<OrreryEvent, void, undefined>;
+  /** Events of one session, likewise. */
+  sessionEvents(id: string, options?: FollowOptions): AsyncGenerator<OrreryEvent, void, undefined>;
   /** Releases kept connections. */
   close(): void;
 };
@@ -79,6 +81,7 @@ export const clientOver = ({ url: origin, token, transport, pace = {}, stop }: C
     call: (name, ...[request]) => callOnce({ name, request: request ?? {}, origin, send, stop }) as Promise<never>,
     events: (options = {}) => stream(streamRoutes.node, options),
     taskEvents: (id, options = {}) => stream(streamRoutes.task, options, id),
+    sessionEvents: (id, options = {}) => stream(streamRoutes.session, options, id),
     close: () => transport.close(),
   };
 };

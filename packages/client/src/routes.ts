@@ -35,6 +35,23 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   environmentSetup: post('/environments/:id/setup'),
   environmentSetupLog: get('/environments/:id/setup/log'),
   environmentPrune: post('/environments/prune'),
+  sessionList: get('/sessions'),
+  sessionCreate: post('/sessions'),
+  sessionActivity: get('/sessions/activity'),
+  sessionShow: get('/sessions/:id'),
+  sessionSet: patch('/sessions/:id'),
+  sessionLog: get('/sessions/:id/log'),
+  sessionInterrupt: post('/sessions/:id/interrupt'),
+  sessionClose: post('/sessions/:id/close'),
+  sessionEnd: post('/sessions/:id/end'),
+  turnList: get('/sessions/:id/turns'),
+  turnAdd: post('/sessions/:id/turns'),
+  turnSet: patch('/sessions/:id/turns/:turn'),
+  turnRemove: remove('/sessions/:id/turns/:turn'),
+  turnDecide: post('/sessions/:id/turns/:turn/decide'),
+  interactionList: get('/interactions'),
+  interactionShow: get('/interactions/:id'),
+  interactionAnswer: post('/interactions/:id/answer'),
   taskList: get('/tasks'),
   taskAdd: post('/tasks'),
   taskShow: get('/tasks/:id'),
@@ -69,7 +86,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
 };
 
 /** Where the event streams are, below `/api/v1`. */
-export const streamRoutes = { node: '/events', task: '/tasks/:id/events' } as const;
+export const streamRoutes = { node: '/events', task: '/tasks/:id/events', session: '/sessions/:id/events' } as const;
 
 /** Puts parameters into a path and a query behind it; absent values are left out. */
 export const urlOf = (origin: string, path: string, given: { readonly params?: object; readonly query?: object }): string => {

@@ -2,13 +2,9 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { openDoor } from './boot/door.ts';
 import { openNamedEnvironments } from './boot/environments.ts';
-import { createAdmission, createApi, createStreams, createUpgrades, serveApi, type ApiServer } from './api/index.ts';
-import { nodeHandlers } from './boot/handlers.ts';
-import { terminalRoute } from './boot/terminal-socket.ts';
-import { portRoute } from './boot/upgrades.ts';
-import { createPreviews } from './preview/index.ts';
-import { egressHandlers } from './broker/index.ts';
+import { openTalking } from './boot/sessions.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
 import { checkRoom, clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
@@ -17,26 +13,14 @@ import { removeDescriptor, writeDescriptor } from './config/descriptor.ts';
 import { toInstant } from './kernel/clock.ts';
 import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
-import { systemRandom } from './kernel/random.ts';
-import { projectHandlers } from './project/index.ts';
-import {
-  createForwarding,
-  createOpenPlaces,
-  createTerminals,
-  environmentHandlers,
-  insideHandlers,
-  type Environments,
-} from './environment/index.ts';
-import { queueHandlers, setPaused } from './queue/index.ts';
+import { setPaused } from './queue/index.ts';
 import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
 import { createNamedDoor } from './run/environments/for-tasks.ts';
 import { dropConversations } from './run/conversation.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
-import { tasksInStates, taskHandlers, type Tasks } from './task/index.ts';
-import { tokenHandlers } from './token/index.ts';
-import { usageHandlers } from './usage/index.ts';
-import { salvageHandlers } from './workspace/index.ts';
-import { toOrreryError } from '@orrery/protocol/errors';
+import { tasksInStates } from './task/index.ts';
+import type { SessionsConductor } from './run/sessions/index.ts';
+import { liveSessions } from './session/index.ts';
 import { version } from '@orrery/protocol/version';
 
 /** A running node. */
@@ -49,92 +33,15 @@ export type RunningNode = {
   readonly ended: Promise<void>;
 };
 
-type Door = {
-  readonly state: NodeState;
-  readonly tasks: Tasks;
-  readonly environments: Environments;
-  readonly loop: RunLoop;
-  readonly stop: (now: boolean) => void;
-};
-
-const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
-  const { store, log, tokens, projects, results, config, options, git, paths } = parts;
-  const { tasks, loop, state } = given;
-  const taskId = async (reference: string): Promise<string> => (await tasks.find(reference)).id;
-  const places = createOpenPlaces({ store, backend: parts.backends.any, environments: given.environments, taskId });
-  const forwarding = createForwarding(places);
-  const usual = (key: string): boolean => config.explain(key).origin === 'default';
-  const previews = createPreviews({
-    ...{ places, forwarding, store, clock, random: systemRandom, log },
-    port: () => config.current().listen.previewPort,
-    anyPort: () => usual('listen.previewPort'),
-  });
-  const terminals = createTerminals({ store, clock, ids, log, places, environmentsDirectory: parts.environmentsDirectory });
-  const handlers = {
-    ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
-    ...warmly(parts, projectHandlers(projects)),
-    ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
-    ...environmentHandlers(given.environments),
-    ...queueHandlers({ store, wake: loop.wake }),
-    ...salvageHandlers({ store, git, dataDirectory: paths.data, changes: parts.changes }),
-    ...tokenHandlers(tokens),
-    ...usageHandlers(parts.usage),
-    ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),
-    ...insideHandlers({ terminals, places }),
-    ...previews.handlers,
-  };
-  const streams = createStreams({ store, log, resolveTask: taskId });
-  const admit = createAdmission({ tokens, clock });
-  const app = createApi({ handlers, admit, streams, clock, log });
-  const upgrades = createUpgrades({
-    routes: [portRoute(forwarding), terminalRoute({ terminals, ids })],
-    admit,
-    log,
-  });
-  const { host, port } = config.current().listen;
-  const listen = async (at: number): Promise<ApiServer> => {
-    const api = await serveApi({ app, streams, upgrades, host, port: at, insecureBind: options.insecureBind });
-    return { ...api, close: async () => void (await Promise.all([previews.close(), api.close()])) };
-  };
-  // Nobody asked for the usual port: when another program has it, any other will do, since clients read the descriptor.
-  return listen(port).catch((thrown: unknown) =>
-    usual('listen.port') && toOrreryError(thrown).code === 'conflict' ? listen(0) : Promise.reject(thrown),
-  );
-};
-
-/** A project that was added gets its first checkout made ready, so that its first task need not wait for one. */
-const warmly = ({ workspace, log }: Parts, handlers: ReturnType<typeof projectHandlers>): ReturnType<typeof projectHandlers> => ({
-  ...handlers,
-  projectAdd: async (call) => {
-    const project = await handlers.projectAdd(call);
-    if (project.headSha !== null)
-      workspace
-        .warm(project.id, project.headSha)
-        .catch((thrown: unknown) => log.warn('workspace.warm.failed', errorFields(thrown)));
-    return project;
-  },
-});
-
-/** A task begins at a commit: whoever queues it is told how many files of the tree are no part of it, without waiting for that. */
-const tellingOfTree = (
-  { projects, store, log }: Parts,
-  handlers: ReturnType<typeof taskHandlers>,
-): ReturnType<typeof taskHandlers> => {
-  const tell = async (taskId: string, projectId: string): Promise<void> => {
-    const { length } = await projects.uncommitted(projectId);
-    if (length === 0) return;
-    const text = `${length} uncommitted ${length === 1 ? 'file of your tree is' : 'files of your tree are'} no part of this task: it begins at a commit.`;
-    await store.append([{ taskId, turn: null, body: { kind: 'notice', level: 'info', text } }]);
-  };
-  return {
-    ...handlers,
-    taskAdd: async (call) => {
-      const task = await handlers.taskAdd(call);
-      if (task.project !== null && !task.replayed)
-        tell(task.id, task.project.id).catch((thrown: unknown) => log.warn('task.tree.unread', errorFields(thrown)));
-      return task;
-    },
-  };
+/** What takes work, and what conducts it. */
+const openWork = (parts: Parts, state: NodeState, stopping: AbortSignal) => {
+  const room = (): void => checkRoom(parts, state);
+  const running = runParts(parts, state, stopping);
+  const named = createNamedConductor(running);
+  const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
+  const environments = openNamedEnvironments(parts, { checkRoom: room, conductor: () => named });
+  const talk = openTalking(parts, { running: { ...running, environments: named }, environments, checkRoom: room });
+  return { named, loop, environments, ...talk, tasks: openTasks(parts, state, () => loop) };
 };
 
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
@@ -152,19 +59,16 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
     needRestart: [],
   };
   const stopping = new AbortController();
-  const running = runParts(parts, state, stopping.signal);
-  const named = createNamedConductor(running);
-  const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
-  const environments = openNamedEnvironments(parts, { checkRoom: () => checkRoom(parts, state), conductor: () => named });
-  const tasks = openTasks(parts, state, () => loop);
-  if ((await tasksInStates(store.read, ['running', 'queued', 'waiting'])).some(({ model }) => isScripted(model)))
-    await parts.scripted.start();
+  const work = openWork(parts, state, stopping.signal);
+  const { loop, named, talking } = work;
+  await startScripted(parts);
   await parts.tokens.ensureOwnerToken(paths.ownerToken);
   await parts.changes.recover();
   const recovered = await loop.recover();
   await named.recover();
-  const ending: Ending = createEnding(parts, { state, loop, named, stopping });
-  const api = await openDoor(parts, { state, tasks, environments, loop, stop: (now) => void ending.stop(now) });
+  await talking.recover();
+  const ending: Ending = createEnding(parts, { state, loop, named, talking, stopping });
+  const api = await openDoor(parts, { ...work, state, stop: (now) => void ending.stop(now) });
   ending.closeLater(api.close);
   state.url = api.url;
   state.phase = 'serving';
@@ -175,7 +79,14 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();
   named.watch();
+  talking.watch();
   return { url: api.url, installationId: state.installationId, stop: ending.stop, ended: ending.ended };
+};
+
+/** The bundled model is there before what was going when the node ended asks it again. */
+const startScripted = async ({ store, scripted }: Parts): Promise<void> => {
+  const going = [...(await tasksInStates(store.read, ['running', 'queued', 'waiting'])), ...(await liveSessions(store.read))];
+  if (going.some(({ model }) => isScripted(model))) await scripted.start();
 };
 
 /** Clients look where the environment points; a data directory named in the file alone is announced there too. */
@@ -244,17 +155,18 @@ const createEnding = (
     readonly state: NodeState;
     readonly loop: RunLoop;
     readonly named: NamedConductor;
+    readonly talking: SessionsConductor;
     readonly stopping: AbortController;
   },
 ): Ending => {
-  const { state, loop, named, stopping } = given;
+  const { state, loop, named, talking, stopping } = given;
   const doors: (() => void | Promise<void>)[] = [];
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     stopping.abort();
     // Begun before views are dropped, so that nobody takes that for a failure.
-    const letGo = [loop.detach(), named.detach()];
+    const letGo = [loop.detach(), named.detach(), talking.detach()];
     parts.backends.detach();
     await Promise.all(letGo);
     for (const door of doors.toReversed()) await door();

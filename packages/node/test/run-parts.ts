@@ -48,6 +48,7 @@ export const lineHarness: Harness = {
   defaultModel: null,
   pin: null,
   conversations: { folder: '.lines', holds: (path, conversation) => path === conversation, placed: (file) => file },
+  session: null,
   launch: ({ prompt, conversation }) => ({
     command: 'lines',
     args: conversation === null ? [] : ['--resume', conversation],
@@ -260,6 +261,6 @@ const tasksOn = ({ store, harness, directory, clock = systemClock }: Asked, ids:
 /** Resolves when a task has ended. */
 export const waitForEnd = async (store: Store, taskId: string): Promise<void> => {
   const ended = async (): Promise<boolean> =>
-    (await store.taskEvents({ taskId, after: 0, limit: 1000 })).some((event) => event.body.kind === 'task.ended');
+    (await store.ownEvents({ owner: taskId, after: 0, limit: 1000 })).some((event) => event.body.kind === 'task.ended');
   while (!(await ended())) await new Promise((resolve) => setTimeout(resolve, 5));
 };

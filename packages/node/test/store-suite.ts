@@ -88,7 +88,7 @@ export const describeStore = ({ name, startWriter: start }: { name: string; star
       ];
       expect([...first, ...second]).toEqual(expected);
       expect(await store.events({ after: 0, limit: 10 })).toEqual(expected);
-      expect(await store.taskEvents({ taskId: 'tsk_a', after: 1, limit: 10 })).toEqual([expected[2]]);
+      expect(await store.ownEvents({ owner: 'tsk_a', after: 1, limit: 10 })).toEqual([expected[2]]);
       expect(heard).toEqual(expected);
       expect(store.seq()).toBe(3);
     });
@@ -102,8 +102,7 @@ export const describeStore = ({ name, startWriter: start }: { name: string; star
         kind: event.body.kind,
         json: JSON.stringify(event),
       }));
-      const texts = (taskId: string | null, after: number, chars: number) =>
-        store.eventTexts({ taskId, after, limit: 10, chars });
+      const texts = (owner: string | null, after: number, chars: number) => store.eventTexts({ owner, after, limit: 10, chars });
       const first = expected[0]?.json.length ?? 0;
       expect([await texts(null, 0, 1_000_000), await texts('tsk_a', 1, 1), await texts(null, 0, first + 1)]).toEqual([
         expected,
@@ -257,7 +256,8 @@ export const describeStore = ({ name, startWriter: start }: { name: string; star
     });
 
     it('has every column that tables.ts names, and no other', async () => {
-      const source = await readFile(new URL('../src/store/tables.ts', import.meta.url), 'utf8');
+      const files = ['../src/store/tables.ts', '../src/store/session-tables.ts'];
+      const source = (await Promise.all(files.map((path) => readFile(new URL(path, import.meta.url), 'utf8')))).join('\n');
       const named = new Map<string, string[]>();
       const types = new Map([...source.matchAll(/export type (\w+Table) = \{([^}]*)\};/g)].map((match) => [match[1], match[2]!]));
       const list = /export type Tables = \{([^}]*)\};/.exec(source)?.[1] ?? '';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { environmentOperation, environmentState } from './environment.ts';
+import { interactionAsk, interactionKind, interactionOutcome } from './interaction.ts';
 import { instant } from './scalars.ts';
+import { sessionState } from './session.ts';
 import { stageName, taskState, verdict } from './task.ts';
 import { usageTotals } from './usage.ts';
 
@@ -98,6 +100,29 @@ export const taskBody = z.discriminatedUnion('kind', [
 ]);
 export type TaskBody = z.output<typeof taskBody>;
 
+/** Kinds of a session's own events, beside those of its conversation. */
+export const sessionBody = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('state'), state: sessionState, reason: z.string().nullable() }),
+  /** An input left the queue for the program, or was noted for the turn that runs. */
+  z.object({ kind: z.literal('turn.dispatched'), turnId: z.string(), requestId: z.string(), steer: z.boolean() }),
+  z.object({ kind: z.literal('turn.parked'), turnId: z.string(), reason: z.string() }),
+  z.object({
+    kind: z.literal('interaction.opened'),
+    interactionId: z.string(),
+    revision: z.int(),
+    ask: interactionAsk,
+    deadlineAt: instant.nullable(),
+  }),
+  z.object({
+    kind: z.literal('interaction.settled'),
+    interactionId: z.string(),
+    asked: interactionKind,
+    outcome: interactionOutcome,
+    by: z.string().nullable(),
+  }),
+]);
+export type SessionBody = z.output<typeof sessionBody>;
+
 /** Kinds of node-wide events that belong to no task. */
 export const nodeBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('node.started'), version: z.string() }),
@@ -114,20 +139,23 @@ export const nodeBody = z.discriminatedUnion('kind', [
     reason: z.string().nullable(),
   }),
   z.object({ kind: z.literal('environment.removed'), environmentId: z.string() }),
+  z.object({ kind: z.literal('session.changed'), sessionId: z.string(), state: sessionState }),
   z.object({ kind: z.literal('queue.paused') }),
   z.object({ kind: z.literal('queue.resumed') }),
   z.object({ kind: z.literal('salvage.saved'), projectId: z.string(), ref: z.string(), taskId: z.string().nullable() }),
 ]);
 export type NodeBody = z.output<typeof nodeBody>;
 
-export type EventBody = ConversationBody | TaskBody | NodeBody;
-export const eventBody = z.union([conversationBody, taskBody, nodeBody]);
+export type EventBody = ConversationBody | TaskBody | SessionBody | NodeBody;
+export const eventBody = z.union([conversationBody, taskBody, sessionBody, nodeBody]);
 
-/** One event. `seq` counts the node's events; `sequence` the events of one task, contiguous from 1. */
+/** One event. `seq` counts the node's events; `sequence` the events of one task or session, contiguous from 1. */
 export const event = z.object({
   seq: z.int(),
   at: instant,
   taskId: z.string().nullable(),
+  /** Only where it is an event of a session. */
+  sessionId: z.string().optional(),
   sequence: z.int().nullable(),
   turn: z.int().nullable(),
   body: eventBody,

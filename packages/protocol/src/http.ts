@@ -4,7 +4,9 @@ import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
 import { backendView, capabilities, configExplained, harnessInstalled, harnessView, nodeFacts } from './node.ts';
 import { nodeOperations } from './node-operations.ts';
-import { project, projectAdd, projectSet } from './project.ts';
+import { sessionOperations } from './session-operations.ts';
+import { project } from './project.ts';
+import { projectOperations } from './project-operations.ts';
 import { salvage, salvageRestore, salvageRestored } from './salvage.ts';
 import { pageOf, pageQuery } from './scalars.ts';
 import { done, empty, id, operation } from './operation.ts';
@@ -42,51 +44,9 @@ export const operations = {
     answer: pageOf(event),
   }),
 
-  projectList: operation({
-    method: 'get',
-    path: '/projects',
-    scope: 'viewer',
-    summary: 'Projects.',
-    query: pageQuery,
-    answer: pageOf(project),
-  }),
-  projectAdd: operation({
-    method: 'post',
-    path: '/projects',
-    scope: 'operator',
-    summary: 'Add a repository by path or URL; adding it again answers the same project.',
-    body: projectAdd,
-    answer: project,
-    status: 201,
-  }),
-  projectShow: operation({
-    method: 'get',
-    path: '/projects/:id',
-    scope: 'viewer',
-    summary: 'One project.',
-    params: id,
-    answer: project,
-  }),
-  projectSet: operation({
-    method: 'patch',
-    path: '/projects/:id',
-    scope: 'operator',
-    summary: 'Change a project.',
-    params: id,
-    body: projectSet,
-    answer: project,
-  }),
-  projectRemove: operation({
-    method: 'delete',
-    path: '/projects/:id',
-    scope: 'owner',
-    summary: 'Forget a project; refused while anything unsaved depends on it.',
-    params: id,
-    query: z.object({ salvage: z.stringbool().default(false) }),
-    answer: done,
-  }),
-
+  ...projectOperations,
   ...environmentOperations,
+  ...sessionOperations,
 
   taskList: operation({
     method: 'get',

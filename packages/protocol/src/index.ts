@@ -50,13 +50,40 @@ export {
   event,
   eventBody,
   nodeBody,
+  sessionBody,
   taskBody,
   type ConversationBody,
   type EventBody,
   type NodeBody,
   type OrreryEvent,
+  type SessionBody,
   type TaskBody,
 } from './event.ts';
+export {
+  interactionAnswer,
+  interactionAsk,
+  interactionOutcome,
+  interactionView,
+  type InteractionAnswer,
+  type InteractionAsk,
+  type InteractionOutcome,
+  type InteractionView,
+} from './interaction.ts';
+export {
+  permissionMode,
+  sessionCreate,
+  sessionState,
+  sessionView,
+  turnCreate,
+  turnView,
+  type PermissionMode,
+  type SessionCreate,
+  type SessionState,
+  type SessionView,
+  type TurnCreate,
+  type TurnState,
+  type TurnView,
+} from './session.ts';
 export { type EgressView } from './egress.ts';
 export {
   environmentCreate,

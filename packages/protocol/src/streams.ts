@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** Server-sent events: the node's at `/events`, one task's at `/tasks/:id/events`. Cursor: `?after=` or `Last-Event-ID`. */
-export const streamPaths = { node: '/events', task: '/tasks/:id/events' } as const;
+/** Server-sent events: the node's at `/events`, one task's at `/tasks/:id/events`, one session's likewise. Cursor: `?after=` or `Last-Event-ID`. */
+export const streamPaths = { node: '/events', task: '/tasks/:id/events', session: '/sessions/:id/events' } as const;
 
 /** Connections that stop being HTTP, below `/api/v1`. */
 export const upgradePaths = {

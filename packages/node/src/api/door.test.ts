@@ -7,7 +7,13 @@ import { createAdmission } from './admit.ts';
 import { createApi } from './door.ts';
 import type { Streams } from './streams.ts';
 
-const noStreams: Streams = { node: async () => undefined, task: async () => undefined, readers: 0, close: () => undefined };
+const noStreams: Streams = {
+  node: async () => undefined,
+  task: async () => undefined,
+  session: async () => undefined,
+  readers: 0,
+  close: () => undefined,
+};
 
 const tokens = {
   authenticate: async (header: string | undefined) => {

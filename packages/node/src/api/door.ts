@@ -46,7 +46,7 @@ type ApiContext = Context<Env>;
 /** What each request is checked by. */
 type Door = ApiParts;
 
-/** The whole HTTP API: the operations of the table, two event streams and the OpenAPI document. */
+/** The whole HTTP API: the operations of the table, three event streams and the OpenAPI document. */
 export const createApi = (parts: ApiParts): Hono<Env> => {
   const app = new Hono<Env>();
   const door: Door = { ...parts, handlers: { ...ownHandlers(parts.handlers), ...parts.handlers } };
@@ -66,6 +66,10 @@ export const createApi = (parts: ApiParts): Hono<Env> => {
   app.get(`/api/v1${streamPaths.task}`, (context) => {
     const id = context.req.param('id');
     return stream(context, { door, open: (request) => parts.streams.task(request, id) });
+  });
+  app.get(`/api/v1${streamPaths.session}`, (context) => {
+    const id = context.req.param('id');
+    return stream(context, { door, open: (request) => parts.streams.session(request, id) });
   });
   app.notFound((context) => errorAnswer(noRoute(context)));
   app.onError((thrown, context) => {

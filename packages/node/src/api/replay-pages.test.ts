@@ -27,7 +27,7 @@ const logOf = (bodies: readonly string[]) => {
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `{"n":${index}}`);
 
-const place = (after: number, types: ReadonlySet<string> | null = null) => ({ taskId: null, after, types });
+const place = (after: number, types: ReadonlySet<string> | null = null) => ({ owner: null, after, types });
 
 describe('pages of replays', () => {
   it('are read once for readers at the same place, each in its own buffer', async () => {

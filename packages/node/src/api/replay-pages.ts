@@ -7,7 +7,7 @@ import { cursorOf, eventFrame, type Numbering } from './frames.ts';
 /** Where a reader is, and what it wants. */
 export type ReplayPlace = {
   /** Null: the node. */
-  readonly taskId: string | null;
+  readonly owner: string | null;
   readonly after: number;
   /** Kinds of events; null: all. */
   readonly types: ReadonlySet<string> | null;
@@ -38,14 +38,14 @@ type SharedPage = { key: string; bytes: Buffer; frames: readonly Frame[] };
 export const createReplayPages = (store: Pick<Store, 'eventTexts'>): ReplayPages => {
   const kept: SharedPage[] = [];
   return {
-    read: async ({ taskId, after, types }, buffer) => {
-      const key = `${taskId ?? ''} ${after}`;
+    read: async ({ owner, after, types }, buffer) => {
+      const key = `${owner ?? ''} ${after}`;
       const known = kept.find((page) => page.key === key);
       if (known !== undefined) return copyPage(known, types, buffer);
-      const events = await store.eventTexts({ taskId, after, limit: STREAM_PAGE_EVENTS, chars: STREAM_PAGE_CHARS });
+      const events = await store.eventTexts({ owner, after, limit: STREAM_PAGE_EVENTS, chars: STREAM_PAGE_CHARS });
       // From here to the copy nobody else has a turn: the buffer of the oldest page is written anew.
       const page = (kept.length < STREAM_PAGES_KEPT ? undefined : kept.shift()) ?? { key, bytes: Buffer.alloc(0), frames: [] };
-      fillPage(page, events, taskId === null ? 'seq' : 'sequence');
+      fillPage(page, events, owner === null ? 'seq' : 'sequence');
       const chars = events.reduce((sum, { json }) => sum + json.length, 0);
       const full = events.length === STREAM_PAGE_EVENTS || chars >= STREAM_PAGE_CHARS;
       // The log only grows: a page that is full stays what it is. One of a large event is not worth its memory.

@@ -56,7 +56,7 @@ describe('event streams', () => {
     });
   };
   const events = (query = ''): string => `${server.url}/api/v1/events${query}`;
-  const taskEvents = (id: string, query = ''): string => `${server.url}/api/v1/tasks/${id}/events${query}`;
+  const ownEvents = (id: string, query = ''): string => `${server.url}/api/v1/tasks/${id}/events${query}`;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'orrery-streams-'));
@@ -105,7 +105,7 @@ describe('event streams', () => {
 
   it('of a task count by its sequence and hold its events alone', async () => {
     await store.append([note('tsk_a', 'a1'), note('tsk_b', 'b1'), note('tsk_a', 'a2')]);
-    const reader = await listen(taskEvents('tsk_a'));
+    const reader = await listen(ownEvents('tsk_a'));
     await reader.frames(3);
     await store.append([note('tsk_b', 'b2'), note('tsk_a', 'a3')]);
     const heard = await reader.frames(4);
@@ -138,7 +138,7 @@ describe('event streams', () => {
       ['reset', { after: 1, seq: 1 }],
       ['message', '2'],
     ]);
-    const ofTask = await listen(taskEvents('tsk_a', '?after=7'));
+    const ofTask = await listen(ownEvents('tsk_a', '?after=7'));
     expect(await ofTask.frames(1)).toEqual([{ event: 'reset', id: null, data: { after: 2, seq: 2 } }]);
   });
 
@@ -168,7 +168,7 @@ describe('event streams', () => {
       response.resume();
       return response.statusCode;
     };
-    expect(await status(taskEvents('tsk_none'))).toBe(404);
+    expect(await status(ownEvents('tsk_none'))).toBe(404);
     expect(await status(events('?after=-1'))).toBe(400);
     expect(await status(events('?afte=1'))).toBe(400);
   });
@@ -237,7 +237,8 @@ describe('event streams', () => {
 
 describe('the server', () => {
   const serve = (port: number, host = '127.0.0.1') => {
-    const streams: Streams = { node: async () => undefined, task: async () => undefined, readers: 0, close: () => undefined };
+    const unread = async (): Promise<void> => undefined;
+    const streams: Streams = { node: unread, task: unread, session: unread, readers: 0, close: () => undefined };
     const tokens = { authenticate: async () => ({ name: 'test', scope: 'owner' as const }) };
     const handlers = { queuePause: async () => ({ ok: true as const }) };
     const app = createApi({

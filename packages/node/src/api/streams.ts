@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { OrreryEvent } from '@orrery/protocol';
+import { isId, type OrreryEvent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { STREAM_BUFFER_BYTES, STREAM_KEEP_ALIVE_MS, STREAM_READERS, STREAM_STALL_MS } from '../kernel/limits.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
@@ -28,6 +28,8 @@ export type Streams = {
   node(request: StreamRequest): Promise<void>;
   /** The same for one task; also rejects with `not_found`. */
   task(request: StreamRequest, id: string): Promise<void>;
+  /** The same for one session. */
+  session(request: StreamRequest, id: string): Promise<void>;
   readonly readers: number;
   /** Ends every stream and takes no more. */
   close(): void;
@@ -38,6 +40,8 @@ export type StreamParts = {
   readonly log: Log;
   /** The full id of a task from what a client calls it; rejects with `not_found`. Default: the id itself. */
   readonly resolveTask?: (id: string) => Promise<string>;
+  /** The same of a session. */
+  readonly resolveSession?: (id: string) => Promise<string>;
   readonly bufferBytes?: number;
   readonly keepAliveMs?: number;
   readonly stallMs?: number;
@@ -58,7 +62,7 @@ export const createStreams = (parts: StreamParts): Streams => {
 
   const unsubscribe = store.subscribe((events) => {
     publish(topics.get(null), () => createFrameBatch(events, 'seq'));
-    for (const [taskId, own] of byTask(events)) publish(topics.get(taskId), () => createFrameBatch(own, 'sequence'));
+    for (const [owner, mine] of byOwner(events)) publish(topics.get(owner), () => createFrameBatch(mine, 'sequence'));
   });
   const all = (): Reader[] => [...topics.values()].flatMap((readers) => [...readers]);
   const timer = setInterval(() => all().forEach((reader) => reader.keepAlive()), parts.keepAliveMs ?? STREAM_KEEP_ALIVE_MS);
@@ -99,27 +103,32 @@ export const createStreams = (parts: StreamParts): Streams => {
     });
   };
 
+  /** Follows the log of one task or session. */
+  const own = (request: StreamRequest, owner: string): void => {
+    const source: ReplaySource = {
+      page: (after, types, buffer) => pages.read({ owner, after, types }, buffer),
+      newest: () => newestSequence(store, owner),
+      seq: store.seq,
+    };
+    open(request, { topic: owner, after: request.after ?? 0, source });
+  };
+
   return {
     get readers() {
       return count;
     },
     node: async (request) => {
       const source: ReplaySource = {
-        page: (after, types, buffer) => pages.read({ taskId: null, after, types }, buffer),
+        page: (after, types, buffer) => pages.read({ owner: null, after, types }, buffer),
         newest: () => newestSeq(store),
         seq: store.seq,
       };
       open(request, { topic: null, after: request.after ?? store.seq(), source });
     },
-    task: async (request, id) => {
-      const taskId = await (parts.resolveTask ?? ((given: string) => existingTask(store, given)))(id);
-      const source: ReplaySource = {
-        page: (after, types, buffer) => pages.read({ taskId, after, types }, buffer),
-        newest: () => newestSequence(store, taskId),
-        seq: store.seq,
-      };
-      open(request, { topic: taskId, after: request.after ?? 0, source });
-    },
+    task: async (request, id) =>
+      own(request, await (parts.resolveTask ?? ((given: string) => existing(store, 'task', given)))(id)),
+    session: async (request, id) =>
+      own(request, await (parts.resolveSession ?? ((given: string) => existing(store, 'session', given)))(id)),
     close: () => {
       closed = true;
       clearInterval(timer);
@@ -136,20 +145,21 @@ const publish = (readers: ReadonlySet<Reader> | undefined, makeBatch: () => Retu
   for (const reader of readers) reader.deliver(batch);
 };
 
-const byTask = (events: readonly OrreryEvent[]): Map<string, OrreryEvent[]> => {
+const byOwner = (events: readonly OrreryEvent[]): Map<string, OrreryEvent[]> => {
   const found = new Map<string, OrreryEvent[]>();
   for (const event of events) {
-    if (event.taskId === null) continue;
-    const own = found.get(event.taskId);
-    if (own === undefined) found.set(event.taskId, [event]);
+    const owner = event.sessionId ?? event.taskId;
+    if (owner === null) continue;
+    const own = found.get(owner);
+    if (own === undefined) found.set(owner, [event]);
     else own.push(event);
   }
   return found;
 };
 
-const existingTask = async (store: Store, id: string): Promise<string> => {
-  const row = await store.read.selectFrom('task').select('id').where('id', '=', id).executeTakeFirst();
-  if (row === undefined) throw new OrreryError('not_found', 'There is no such task.', { fix: 'orrery task list' });
+const existing = async (store: Store, table: 'task' | 'session', id: string): Promise<string> => {
+  const row = await store.read.selectFrom(table).select('id').where('id', '=', id).executeTakeFirst();
+  if (row === undefined) throw new OrreryError('not_found', `There is no such ${table}.`, { fix: `orrery ${table} list` });
   return row.id;
 };
 
@@ -162,11 +172,11 @@ const newestSeq = async (store: Store): Promise<number> => {
   return Math.max(row?.newest ?? 0, store.seq());
 };
 
-const newestSequence = async (store: Store, taskId: string): Promise<number> => {
+const newestSequence = async (store: Store, owner: string): Promise<number> => {
+  const table = isId('session', owner) ? 'session' : 'task';
   const row = await store.read
     .selectFrom('event')
-    .innerJoin('task', 'task.key', 'event.task_key')
-    .where('task.id', '=', taskId)
+    .where(`event.${table}_key`, '=', (eb) => eb.selectFrom(table).select('key').where('id', '=', owner))
     .select(({ fn }) => fn.max('event.sequence').as('newest'))
     .executeTakeFirst();
   return row?.newest ?? 0;

@@ -200,7 +200,8 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
   });
 };
 
-const notInstalled = (id: string): OrreryError =>
+/** What a harness whose program is not there is refused with. */
+export const notInstalled = (id: string): OrreryError =>
   new OrreryError('harness_not_installed', `The program of harness ${id} is not installed.`, {
     rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
     fix: `orrery harness install ${id}`,

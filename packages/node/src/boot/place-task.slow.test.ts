@@ -101,7 +101,7 @@ const runTask = async ({ node, parts, tasks }: World, meanwhile: (taskId: string
   loop.start();
   await Promise.all([waitForEnd(node.store, task.id), meanwhile(task.id)]);
   await loop.drain();
-  const events = await node.store.taskEvents({ taskId: task.id, after: 0, limit: 5000 });
+  const events = await node.store.ownEvents({ owner: task.id, after: 0, limit: 5000 });
   return {
     task: await tasks.show(task.id),
     rows: rowsOf(
@@ -128,7 +128,7 @@ const rowsOf = (bodies: readonly object[], taskId: string): Row[] => {
 };
 
 const said = async ({ node }: World, taskId: string, text: string): Promise<boolean> =>
-  JSON.stringify(await node.store.taskEvents({ taskId, after: 0, limit: 5000 })).includes(text);
+  JSON.stringify(await node.store.ownEvents({ owner: taskId, after: 0, limit: 5000 })).includes(text);
 
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {

@@ -1,7 +1,8 @@
 // Glossary. A harness is an agent program and its adapter; the program's dialect stops in its folder. A launch is what
 // one turn needs to run; a translator turns the program's bytes into events. Contract: sessions, harness adapters.
 
-import type { ConversationBody } from '@orrery/protocol';
+import type { ConversationBody, PermissionMode } from '@orrery/protocol';
+import type { Dialogue, DialogueState } from './dialogue.ts';
 
 /** Where an installed program is. */
 export type InstalledProgram = {
@@ -95,6 +96,31 @@ export type Translator = {
   end(end: ProgramEnd): { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome };
 };
 
+/** What a program of a session is started with, as for a turn; its prompts come later. */
+export type SessionContext = Omit<TurnContext, 'prompt' | 'command'> & { readonly mode: PermissionMode };
+
+/** What a session's process runs. */
+export type SessionLaunch = Omit<TurnLaunch, 'input' | 'closeInput'>;
+
+/** What a program can do in a session: shown as it is, never faked. */
+export type SessionCapabilities = {
+  readonly steer: boolean;
+  readonly approvals: boolean;
+  readonly questions: boolean;
+  readonly modes: readonly PermissionMode[];
+  readonly commands: boolean;
+  readonly models: boolean;
+};
+
+/** The part of an adapter for conversations that people hold. */
+export type SessionAdapter = {
+  readonly capabilities: SessionCapabilities;
+  /** The program's name for people. */
+  readonly program: string;
+  launch(context: SessionContext): SessionLaunch;
+  dialogue(from: { readonly offset: number; readonly state: DialogueState | null }): Dialogue;
+};
+
 /** A capability table: shown as it is, never faked. */
 export type HarnessCapabilities = {
   readonly process: 'per-turn' | 'stream';
@@ -147,6 +173,8 @@ export type Harness = {
   readonly pin: ProgramPin | null;
   /** Null: no conversation outlives its environment. */
   readonly conversations: ConversationStore | null;
+  /** Null: it cannot hold a conversation with people. */
+  readonly session: SessionAdapter | null;
   launch(context: TurnContext): TurnLaunch;
   /** A translator for one turn, continuing at a committed offset and state (0 and {} for a new one). */
   translator(from: { readonly offset: number; readonly state: TranslatorState }): Translator;

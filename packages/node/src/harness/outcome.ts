@@ -1,32 +1,9 @@
 // The outcome of a turn: what the program reported, sharpened by what the gateway knows; how its process ended comes last.
 
-import { z } from 'zod';
 import { clip } from './clip.ts';
 import type { ProgramEnd, TurnFailure, TurnOutcome } from './harness.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
-
-const turnFailures = [
-  'auth',
-  'overloaded',
-  'rate_limit',
-  'usage_limit',
-  'context',
-  'billing',
-  'network',
-  'timeout',
-  'program',
-  'protocol',
-] as const satisfies readonly TurnFailure[];
-
-/** The program's own word on its turn; null when it gave none. */
-export const reported = z
-  .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('success') }),
-    z.object({ kind: z.literal('stopped') }),
-    z.object({ kind: z.literal('failure'), failure: z.enum(turnFailures), message: z.string(), resetsAt: z.string().nullable() }),
-  ])
-  .nullable();
-export type Reported = z.output<typeof reported>;
+import type { Reported } from './reported.ts';
 
 type Parts = {
   readonly outcome: TurnOutcome['outcome'];

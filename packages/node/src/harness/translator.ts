@@ -4,11 +4,12 @@
 import type { ConversationBody } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
-import { clip } from './clip.ts';
+import { countDrift, noticeOf, parseFrame } from './frames.ts';
 import type { Translated, Translator, TranslatorState } from './harness.ts';
-import { INLINE_NOTICE_BYTES, MAX_DRIFT_KINDS, MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
+import { MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
 import { createLineSplitter, type Line } from './lines.ts';
-import { settleOutcome, type Reported } from './outcome.ts';
+import { settleOutcome } from './outcome.ts';
+import type { Reported } from './reported.ts';
 
 /** What a frame does: events to append and the state after it. `drift` names a frame nobody knows. */
 export type Step<State> = { readonly state: State; readonly events: readonly ConversationBody[]; readonly drift?: string };
@@ -78,12 +79,6 @@ export const createTranslator = <State>(
   };
 };
 
-const notice = (level: 'info' | 'warning' | 'error', text: string): ConversationBody => ({
-  kind: 'notice',
-  level,
-  text: clip(text, INLINE_NOTICE_BYTES),
-});
-
 type Read<State> = { readonly next: Kept<State>; readonly events: readonly ConversationBody[] };
 
 const readLine = <State>(dialect: Dialect<State>, now: Kept<State>, line: Line): Read<State> => {
@@ -91,7 +86,7 @@ const readLine = <State>(dialect: Dialect<State>, now: Kept<State>, line: Line):
     return {
       next: now,
       events: [
-        notice(
+        noticeOf(
           'warning',
           `${dialect.program} wrote a line of ${line.bytes} bytes; lines above ${MAX_LINE_BYTES} bytes are skipped.`,
         ),
@@ -104,35 +99,22 @@ const readLine = <State>(dialect: Dialect<State>, now: Kept<State>, line: Line):
   const { state, events, drift } = dialect.frame(now.dialect, frame);
   const next = { ...now, dialect: state };
   if (drift === undefined) return { next, events };
-  const known = now.drift[drift] !== undefined;
-  const name = known || Object.keys(now.drift).length < MAX_DRIFT_KINDS ? drift : 'others';
-  const row =
-    known || name === 'others' ? [] : [notice('info', `${dialect.program} said something this adapter does not know: ${drift}.`)];
-  return { next: { ...next, drift: { ...now.drift, [name]: (now.drift[name] ?? 0) + 1 } }, events: [...events, ...row] };
+  const counted = countDrift(now.drift, { program: dialect.program, name: drift });
+  return { next: { ...next, drift: counted.drift }, events: [...events, ...counted.events] };
 };
 
 /** A line that is not a JSON object is the program's log. */
 const readLog = <State>(program: string, now: Kept<State>, text: string): Read<State> => ({
   next: { ...now, log: now.log + 1 },
-  events: now.log < MAX_LOG_NOTICES ? [notice('info', `${program}: ${text}`)] : [],
+  events: now.log < MAX_LOG_NOTICES ? [noticeOf('info', `${program}: ${text}`)] : [],
 });
 
 const closingNotices = <State>(program: string, { log, drift }: Kept<State>): readonly ConversationBody[] => {
   const repeated = Object.entries(drift).filter(([name, count]) => count > 1 || name === 'others');
   return [
-    ...(log > MAX_LOG_NOTICES ? [notice('info', `${program} wrote ${log - MAX_LOG_NOTICES} more lines to its log.`)] : []),
+    ...(log > MAX_LOG_NOTICES ? [noticeOf('info', `${program} wrote ${log - MAX_LOG_NOTICES} more lines to its log.`)] : []),
     ...(repeated.length > 0
-      ? [notice('info', `Unknown to this adapter: ${repeated.map(([name, count]) => `${name} (${count} times)`).join(', ')}.`)]
+      ? [noticeOf('info', `Unknown to this adapter: ${repeated.map(([name, count]) => `${name} (${count} times)`).join(', ')}.`)]
       : []),
   ];
-};
-
-const parseFrame = (text: string): Readonly<Record<string, unknown>> | null => {
-  if (!text.trimStart().startsWith('{')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 };

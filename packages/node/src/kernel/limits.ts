@@ -195,3 +195,25 @@ export const DISK_MEASURE_MS = 5 * 60_000;
 // --- the node ---
 /** How often what is kept for a time only is looked through. */
 export const RETENTION_MS = 3_600_000;
+
+// --- sessions ---
+/** Inputs of one session that wait: a person's queue, not a script's. */
+export const SESSION_QUEUE = 100;
+/** Characters of all inputs of one session that wait. */
+export const SESSION_QUEUE_CHARS = 8_000_000;
+/** How long the program of a session may live: sessions are left open for weeks; closing one wakes it anew. */
+export const SESSION_PROGRAM_MS = 30 * 86_400_000;
+/** Output of one program of a session: it is read and let go as it comes, so only a runaway meets this. */
+export const SESSION_OUTPUT_BYTES = 1024 ** 4;
+/** How long a program without a turn stays awake. */
+export const SESSION_IDLE_MS = 15 * 60_000;
+/** How long a question waits for a person. */
+export const SESSION_INTERACTION_MS = 24 * 3_600_000;
+/** How often the clock is looked at for sessions. */
+export const SESSION_TICK_MS = 1_000;
+/** How long a program may take to end once its input is closed. */
+export const SESSION_CLOSE_MS = 5_000;
+/** How long a turn that is asked to stop may say nothing before its program is ended. */
+export const SESSION_INTERRUPT_MS = 10_000;
+/** Starts in a row that end before the program takes anything: then the session failed, and a person looks. */
+export const SESSION_FAILED_STARTS = 3;

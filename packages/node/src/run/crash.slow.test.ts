@@ -135,7 +135,7 @@ const live = async ({ program, series = false }: Case, cut: Cut | null): Promise
     const world = { store, directory, machine, series };
     const { taskId, slices, writes } = await liveFirst(world, cut);
     const task = await liveAgain(world, { taskId, slices });
-    const events = await store.taskEvents({ taskId, after: 0, limit: 1000 });
+    const events = await store.ownEvents({ owner: taskId, after: 0, limit: 1000 });
     expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index + 1));
     return { task, machine, slices, log: events.map((event) => timeless(event.body)), writes };
   } finally {

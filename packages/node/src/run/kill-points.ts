@@ -44,7 +44,17 @@ export const environmentKillPoints = [
   'environment-emptied',
 ] as const;
 
-export type KillPoint = (typeof killPoints)[number] | (typeof environmentKillPoints)[number];
+/** The same for a session. */
+export const sessionKillPoints = [
+  'session-run-recorded',
+  'session-run-launched',
+  'session-run-going',
+  'session-frame-written',
+  'session-output-committed',
+  'session-ended',
+] as const;
+
+export type KillPoint = (typeof killPoints)[number] | (typeof environmentKillPoints)[number] | (typeof sessionKillPoints)[number];
 
 /** Called at each point; outside crash tests it does nothing. */
 export type AtKillPoint = (point: KillPoint, where: string) => void;

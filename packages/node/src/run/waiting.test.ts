@@ -152,7 +152,7 @@ describe('a task that is not to begin before an instant', () => {
     const [done] = await run(later.id);
     expect([done?.verdict, Date.parse(done?.startedAt ?? '') >= Date.parse(at)]).toEqual(['accepted', true]);
     expect(prompts()).toEqual(['first', 'passed', 'later']);
-    const states = (await store.taskEvents({ taskId: later.id, after: 0, limit: 100 })).flatMap(({ body }) =>
+    const states = (await store.ownEvents({ owner: later.id, after: 0, limit: 100 })).flatMap(({ body }) =>
       body.kind === 'task.state' ? [body.state] : [],
     );
     expect(states).toEqual(['waiting', 'queued', 'running', 'accepted']);

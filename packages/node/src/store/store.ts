@@ -5,15 +5,20 @@ import type { EventBody, OrreryEvent } from '@orrery/protocol';
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** An event to append. `taskId` null: a node-wide event without a `sequence`. */
-export type NewEvent = { readonly taskId: string | null; readonly turn: number | null; readonly body: EventBody };
+/** An event to append: of a task, of a session (`taskId` null), or node-wide without a `sequence` (neither). */
+export type NewEvent = {
+  readonly taskId: string | null;
+  readonly sessionId?: string;
+  readonly turn: number | null;
+  readonly body: EventBody;
+};
 
 /** A stored event as the text it has on the wire, made without reading its body, and what it is chosen by. */
 export type EventText = { readonly seq: number; readonly sequence: number | null; readonly kind: string; readonly json: string };
 
-/** Events above a cursor: of a task by its `sequence`, else (null) of the node by `seq`. */
+/** Events above a cursor: of a task or session by their `sequence`, else (null) of the node by `seq`. */
 export type EventTextQuery = {
-  readonly taskId: string | null;
+  readonly owner: string | null;
   readonly after: number;
   readonly limit: number;
   /** The page ends with the event that reaches so many characters. */
@@ -38,7 +43,8 @@ export type Store = {
   /** The newest committed node `seq`. */
   seq(): number;
   events(query: { readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
-  taskEvents(query: { readonly taskId: string; readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
+  /** Events of a task or a session. */
+  ownEvents(query: { readonly owner: string; readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
   /** The same events as texts, for whoever only passes them on. */
   eventTexts(query: EventTextQuery): Promise<readonly EventText[]>;
   /** Called after each commit that appended events, with those events in order. Never called from inside a transaction. */

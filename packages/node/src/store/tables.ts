@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { InteractionTable, SessionFrameTable, SessionRunTable, SessionTable, TurnTable } from './session-tables.ts';
 
 // One interface per table, as the numbered files in migrations/ make them. Each slice writes only its own. Instants are
 // milliseconds since 1970; JSON columns are text.
@@ -23,12 +24,18 @@ export type Tables = {
   audit: AuditTable;
   node_state: NodeStateTable;
   repository_change: RepositoryChangeTable;
+  session: SessionTable;
+  turn: TurnTable;
+  session_frame: SessionFrameTable;
+  session_run: SessionRunTable;
+  interaction: InteractionTable;
 };
 
 export type EventTable = {
   seq: Generated<number>;
   at: number;
   task_key: number | null;
+  session_key: number | null;
   sequence: number | null;
   turn: number | null;
   kind: string;

@@ -6,7 +6,7 @@ import { enqueue } from '../queue/index.ts';
 import type { Tx } from '../store/store.ts';
 import type { TaskTable } from '../store/tables.ts';
 import { withPredecessor } from './continuation.ts';
-import { intentHash } from './intent.ts';
+import { intentHash } from '../kernel/intent.ts';
 import { taskNotFound, type TaskRow } from './model.ts';
 import type { ProjectRef, TaskEnvironment, TaskParts } from './parts.ts';
 import { lastOfSeries, withSeries } from './series.ts';

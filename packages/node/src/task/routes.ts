@@ -60,7 +60,7 @@ export const taskHandlers = (parts: {
     },
     taskLog: async ({ params, query }) => {
       const task = await tasks.find(params.id);
-      const items = await store.taskEvents({ taskId: task.id, after: query.after, limit: query.limit });
+      const items = await store.ownEvents({ owner: task.id, after: query.after, limit: query.limit });
       const last = items.length === query.limit ? items.at(-1) : undefined;
       return { items: [...items], nextCursor: last?.sequence == null ? null : String(last.sequence), seq: store.seq() };
     },

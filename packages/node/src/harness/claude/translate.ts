@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { asText, byteLength, clip } from '../clip.ts';
 import { epochSeconds, failureOf } from '../failure.ts';
 import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
-import { reported, type Reported } from '../outcome.ts';
+import { reported, type Reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
 import {
   assistantBlock,
@@ -18,7 +18,8 @@ import {
   userFrame,
 } from './wire.ts';
 
-const state = z.object({
+/** What is remembered between the frames of a turn. */
+export const claudeState = z.object({
   conversation: z.string().nullable(),
   accepted: z.boolean(),
   /** The model response being told: its text and thinking so far, since each block comes on a line of its own. */
@@ -30,7 +31,7 @@ const state = z.object({
   settled: z.boolean(),
   reported,
 });
-type State = z.output<typeof state>;
+type State = z.output<typeof claudeState>;
 
 /** Calls whose tool names are remembered; a model response rarely makes more at once. */
 const REMEMBERED_TOOLS = 64;
@@ -62,7 +63,7 @@ const quiet = (now: State): Step<State> => ({ state: now, events: [] });
 /** The dialect of `claude -p --output-format stream-json`. */
 export const claudeDialect: Dialect<State> = {
   program: 'Claude Code',
-  schema: state,
+  schema: claudeState,
   initial: {
     conversation: null,
     accepted: false,

@@ -81,3 +81,25 @@ export const rateLimitFrame = z.object({
     .object({ status: z.string(), resetsAt: z.number().nullish(), rateLimitType: z.string().nullish() })
     .nullish(),
 });
+
+/** `control_request` from the program: it asks whether it may use a tool. */
+export const controlRequest = z.object({
+  type: z.literal('control_request'),
+  request_id: z.string(),
+  request: z.object({
+    subtype: z.string(),
+    tool_name: z.string().optional(),
+    input: z.unknown(),
+    description: z.string().nullish(),
+    permission_suggestions: z.unknown(),
+  }),
+});
+
+/** `control_cancel_request`: it no longer asks. */
+export const controlCancel = z.object({ type: z.literal('control_cancel_request'), request_id: z.string() });
+
+/** `control_response`: the answer to a request of ours. */
+export const controlResponse = z.object({
+  type: z.literal('control_response'),
+  response: z.object({ subtype: z.string(), request_id: z.string(), response: z.unknown(), error: z.string().optional() }),
+});

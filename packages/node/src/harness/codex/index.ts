@@ -90,6 +90,7 @@ export const codexHarness: Harness = {
   defaultModel: DEFAULT_MODEL,
   pin: codexPin,
   conversations,
+  session: null,
   launch,
   translator: (from) => createTranslator(codexDialect, from),
 };

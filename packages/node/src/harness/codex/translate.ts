@@ -6,7 +6,7 @@ import { asText, byteLength, clip } from '../clip.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import type { TurnFailure } from '../harness.ts';
 import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
-import { reported } from '../outcome.ts';
+import { reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
 import { errorFrame, failedFrame, itemFrame, threadStarted, type Item } from './wire.ts';
 

@@ -40,6 +40,7 @@ export const commandHarness: Harness = {
   defaultModel: null,
   pin: null,
   conversations: null,
+  session: null,
   launch,
   translator: createCommandTranslator,
 };

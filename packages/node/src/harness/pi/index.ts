@@ -113,6 +113,7 @@ export const piHarness: Harness = {
   defaultModel: DEFAULT_MODEL,
   pin: piPin,
   conversations,
+  session: null,
   launch,
   translator: (from) => createTranslator(piDialect, from),
 };

@@ -2,9 +2,10 @@ import { initial } from './001-initial.ts';
 import { namedEnvironments } from './002-named-environments.ts';
 import { repositoryChange } from './003-repository-change.ts';
 import { taskWaits } from './004-task-waits.ts';
+import { sessions } from './005-sessions.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
 
 /** Every step in order. */
-export const migrations: readonly Migration[] = [initial, namedEnvironments, repositoryChange, taskWaits];
+export const migrations: readonly Migration[] = [initial, namedEnvironments, repositoryChange, taskWaits, sessions];

@@ -1,5 +1,5 @@
 import { OrreryError } from '@orrery/protocol/errors';
-import type { EventBody, OrreryEvent } from '@orrery/protocol';
+import { isId, type EventBody, type OrreryEvent } from '@orrery/protocol';
 import type Database from 'better-sqlite3';
 import { toInstant } from '../../kernel/clock.ts';
 import { EVENT_BODY_BYTES, EVENT_PAGE } from '../../kernel/limits.ts';
@@ -8,11 +8,11 @@ import type { AppendedRow, AppendRow } from './messages.ts';
 
 /** The rows of events to append; a body over the limit is refused with `input_too_large`. */
 export const toAppendRows = (events: readonly NewEvent[], nowMs: number): AppendRow[] =>
-  events.map(({ taskId, turn, body }) => {
+  events.map(({ taskId, sessionId, turn, body }) => {
     const text = JSON.stringify(body);
     // A UTF-16 unit is at most three bytes, so most bodies need no counting.
     if (text.length * 3 > EVENT_BODY_BYTES && Buffer.byteLength(text) > EVENT_BODY_BYTES) throw tooLarge(body);
-    return [taskId, turn, body.kind, text, nowMs];
+    return [sessionId ?? taskId, turn, body.kind, text, nowMs];
   });
 
 const tooLarge = (body: EventBody): OrreryError =>
@@ -32,37 +32,50 @@ export const toEvents = ({
   nowMs: number;
 }): OrreryEvent[] => {
   const at = toInstant(nowMs);
-  return events.map(({ taskId, turn, body }, index) => {
+  return events.map(({ taskId, sessionId, turn, body }, index) => {
     const [seq, sequence] = numbers[index]!;
-    return { seq, at, taskId, sequence, turn, body };
+    return { seq, at, taskId, ...(sessionId === undefined ? {} : { sessionId }), sequence, turn, body };
   });
 };
 
-type EventRow = { seq: number; at: number; taskId: string | null; sequence: number | null; turn: number | null; body: string };
+type EventRow = {
+  seq: number;
+  at: number;
+  taskId: string | null;
+  sessionId: string | null;
+  sequence: number | null;
+  turn: number | null;
+  body: string;
+};
 
-const fromRow = ({ seq, at, taskId, sequence, turn, body }: EventRow): OrreryEvent => ({
+const fromRow = ({ seq, at, taskId, sessionId, sequence, turn, body }: EventRow): OrreryEvent => ({
   seq,
   at: toInstant(at),
   taskId,
+  ...(sessionId === null ? {} : { sessionId }),
   sequence,
   turn,
   body: JSON.parse(body) as EventBody,
 });
 
 /** As `JSON.stringify` of the event would give it: the body was stored by it. */
-const textOf = ({ seq, at, taskId, sequence, turn, body }: EventRow): string =>
-  `{"seq":${seq},"at":"${toInstant(at)}","taskId":${JSON.stringify(taskId)},"sequence":${sequence},"turn":${turn},"body":${body}}`;
+const textOf = ({ seq, at, taskId, sessionId, sequence, turn, body }: EventRow): string =>
+  `{"seq":${seq},"at":"${toInstant(at)}","taskId":${JSON.stringify(taskId)},${sessionId === null ? '' : `"sessionId":${JSON.stringify(sessionId)},`}"sequence":${sequence},"turn":${turn},"body":${body}}`;
 
-const columns = 'event.seq, event.at, task.id AS taskId, event.sequence, event.turn, event.kind, event.body';
+const columns =
+  'event.seq, event.at, task.id AS taskId, session.id AS sessionId, event.sequence, event.turn, event.kind, event.body';
+const owners = 'event LEFT JOIN task ON task.key = event.task_key LEFT JOIN session ON session.key = event.session_key';
 
 /** Reads pages of events; a page has at most `EVENT_PAGE` events whatever is asked. */
 export const createEventReader = (db: Database.Database) => {
-  const ofNode = db.prepare(
-    `SELECT ${columns} FROM event LEFT JOIN task ON task.key = event.task_key WHERE event.seq > ? ORDER BY event.seq LIMIT ?`,
-  );
+  const ofNode = db.prepare(`SELECT ${columns} FROM ${owners} WHERE event.seq > ? ORDER BY event.seq LIMIT ?`);
   const ofTask = db.prepare(
-    `SELECT ${columns} FROM event JOIN task ON task.key = event.task_key WHERE task.id = ? AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
+    `SELECT ${columns} FROM ${owners} WHERE event.task_key = (SELECT key FROM task WHERE id = ?) AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
   );
+  const ofSession = db.prepare(
+    `SELECT ${columns} FROM ${owners} WHERE event.session_key = (SELECT key FROM session WHERE id = ?) AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
+  );
+  const of = (owner: string): typeof ofTask => (isId('session', owner) ? ofSession : ofTask);
   /** Read row by row: a page of large events must not be in memory before its bound is found. */
   const texts = (rows: Iterable<unknown>, chars: number): EventText[] => {
     const found: EventText[] = [];
@@ -76,13 +89,13 @@ export const createEventReader = (db: Database.Database) => {
     return found;
   };
   return {
-    eventTexts: ({ taskId, after, limit, chars }: EventTextQuery): EventText[] => {
+    eventTexts: ({ owner, after, limit, chars }: EventTextQuery): EventText[] => {
       const most = Math.min(limit, EVENT_PAGE);
-      return texts(taskId === null ? ofNode.iterate(after, most) : ofTask.iterate(taskId, after, most), chars);
+      return texts(owner === null ? ofNode.iterate(after, most) : of(owner).iterate(owner, after, most), chars);
     },
     events: ({ after, limit }: { after: number; limit: number }): OrreryEvent[] =>
       (ofNode.all(after, Math.min(limit, EVENT_PAGE)) as EventRow[]).map(fromRow),
-    taskEvents: ({ taskId, after, limit }: { taskId: string; after: number; limit: number }): OrreryEvent[] =>
-      (ofTask.all(taskId, after, Math.min(limit, EVENT_PAGE)) as EventRow[]).map(fromRow),
+    ownEvents: ({ owner, after, limit }: { owner: string; after: number; limit: number }): OrreryEvent[] =>
+      (of(owner).all(owner, after, Math.min(limit, EVENT_PAGE)) as EventRow[]).map(fromRow),
   };
 };

@@ -94,7 +94,7 @@ export const openStore = async ({
     transaction: loop.transaction,
     seq: () => seq,
     events: async (query) => faultsNamed(() => reader.events(query)),
-    taskEvents: async (query) => faultsNamed(() => reader.taskEvents(query)),
+    ownEvents: async (query) => faultsNamed(() => reader.ownEvents(query)),
     eventTexts: async (query) => faultsNamed(() => reader.eventTexts(query)),
     subscribe: listeners.add,
     close: async () => {

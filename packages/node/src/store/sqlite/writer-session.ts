@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { toFault, type Fault } from './faults.ts';
 import type { AppendedRow, AppendRow, Request, Result, SqlValue } from './messages.ts';
-import { createSequences, type Mark } from './sequences.ts';
+import { createSequences, type Mark, type Owner } from './sequences.ts';
 
 /** Prepared statements that are kept; beyond, all are prepared again. Queries of slices are few and fixed. */
 const PREPARED_STATEMENTS = 500;
@@ -9,13 +9,17 @@ const PREPARED_STATEMENTS = 500;
 /** Runs the requests of the node on the writing connection, one after the other. */
 export type WriterSession = { readonly seq: number; run(request: Request): Result };
 
+const keyOf = (owner: Owner | null, of: Owner['of']): number | null => (owner?.of === of ? owner.key : null);
+
 const done: Result = { kind: 'done' };
 const start: Mark = { seq: 0, changes: 0 };
 
 /** Makes a session over an open, migrated database. One group transaction at a time, one savepoint in it at a time. */
 export const createWriterSession = (db: Database.Database): WriterSession => {
   const sequences = createSequences(db);
-  const insert = db.prepare('INSERT INTO event (seq, at, task_key, sequence, turn, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare(
+    'INSERT INTO event (seq, at, task_key, session_key, sequence, turn, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
   const prepared = new Map<string, Database.Statement>();
   let groupMark = start;
   let jobMark = start;
@@ -36,10 +40,19 @@ export const createWriterSession = (db: Database.Database): WriterSession => {
     const mark = sequences.mark();
     let inserted = 0;
     try {
-      const numbers = rows.map(([taskId]) => sequences.next(taskId));
+      const numbers = rows.map(([owner]) => sequences.next(owner));
       for (const [, turn, kind, body, at] of rows) {
         const number = numbers[inserted]!;
-        insert.run(number.seq, at, number.key, number.sequence, turn, kind, body);
+        insert.run(
+          number.seq,
+          at,
+          keyOf(number.owner, 'task'),
+          keyOf(number.owner, 'session'),
+          number.sequence,
+          turn,
+          kind,
+          body,
+        );
         inserted++;
       }
       return numbers.map(({ seq, sequence }) => [seq, sequence] as const);

@@ -1,0 +1,120 @@
+/** Conversations with real agent programs on a real node: turns, approvals, steers, stops, sleep, and what a crash leaves. */
+import type { Client } from '@orrery/client';
+import type { SessionView } from '@orrery/protocol';
+import type { ScriptedModel } from '@orrery/scripted-model';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
+import { codeOf } from './support/commands.ts';
+import type { Life } from './support/life.ts';
+import { placeOfSuite } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
+import { waitFor } from './support/wait.ts';
+
+const SLOW = { timeout: 240_000 };
+
+const talkers = ['claude'] as const satisfies readonly AgentName[];
+
+const cases = {
+  talk: [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer, after sleep.' }],
+  allow: [{ shell: 'echo allowed > allowed.txt' }, { text: 'It was allowed.' }],
+  deny: [{ shell: 'echo denied > denied.txt' }, { text: 'It was not allowed.' }],
+  all: [{ shell: 'echo all > all.txt' }, { text: 'Nobody was asked.' }],
+  steer: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'I heard it.' }],
+  stop: [{ shell: 'sleep 600' }, { text: 'never' }, { text: 'Another turn.' }],
+  crash: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'Over the crash.' }],
+};
+
+for (const name of talkers) {
+  describe.skipIf(!isThere(name))(`sessions with ${name}`, SLOW, () => {
+    const place = placeOfSuite();
+    let model: ScriptedModel;
+    let life: Life;
+    let client: Client;
+    let repository: string;
+
+    beforeAll(async () => {
+      model = await modelOfSuite(scriptsOf(cases));
+      place.configure(configFor(model, { harness: name }));
+      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+      life = await place.up();
+      client = place.client(life);
+      repository = makeRepository(place, 'talked-about', {});
+      await client.call('projectAdd', { body: { source: repository } });
+    });
+
+    const start = async (kind: string, more: object = {}): Promise<SessionView> =>
+      client.call('sessionCreate', { body: { project: repository, prompt: `Do it. [${kind}] MARKER-${kind}-1`, ...more } });
+
+    const send = (id: string, text: string, more: object = {}) =>
+      client.call('turnAdd', { params: { id }, body: { text, ...more } });
+
+    const firstTurn = async (id: string) => (await client.call('turnList', { params: { id } })).items[0]!.id;
+
+    it('holds a conversation over turns, sleeps, and wakes with the same conversation', async () => {
+      const { id } = await start('talk');
+      const one = await turnOver(client, id, await firstTurn(id));
+      expect([one.outcome, one.turn]).toEqual(['success', 1]);
+      const again = await send(id, 'And then? MARKER-talk-2', { requestId: 'second' });
+      expect((await send(id, 'And then? MARKER-talk-2', { requestId: 'second' })).replayed).toBe(true);
+      expect(await codeOf(send(id, 'Something else', { requestId: 'second' }))).toBe('request_conflict');
+      expect((await turnOver(client, id, again.id)).outcome).toBe('success');
+      const awake = await sessionIn(client, id, ['idle']);
+      await client.call('sessionClose', { params: { id }, body: {} });
+      const asleep = await sessionIn(client, id, ['dormant']);
+      expect([asleep.conversation, asleep.generation]).toEqual([awake.conversation, 1]);
+      const third = await send(id, 'Still there? MARKER-talk-3');
+      expect((await turnOver(client, id, third.id)).outcome).toBe('success');
+      expect(texts(await logOf(client, id))).toEqual(['First answer.', 'Second answer.', 'Third answer, after sleep.']);
+      expect(model.promptCounts()).toMatchObject({ 'MARKER-talk-1': 1, 'MARKER-talk-2': 1, 'MARKER-talk-3': 1 });
+      const last = callsWith(model, '[talk]').at(-1)!;
+      expect(last.body).toContain('MARKER-talk-2');
+      const log = await logOf(client, id);
+      expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
+      await client.call('sessionEnd', { params: { id }, body: {} });
+      expect((await sessionIn(client, id, ['ended'])).endedAt).not.toBeNull();
+      expect(await codeOf(send(id, 'too late'))).toBe('conflict');
+    });
+
+    it('asks, and does what it was allowed and nothing else', async () => {
+      const [allow, deny] = [await start('allow'), await start('deny')];
+      for (const [{ id }, outcome] of [
+        [allow, 'approved'],
+        [deny, 'denied'],
+      ] as const) {
+        await sessionIn(client, id, ['waiting']);
+        const { items } = await client.call('interactionList', { query: { session: id } });
+        expect(items.map(({ ask }) => [ask.kind, ask.command])).toEqual([['command', expect.stringContaining('echo ')]]);
+        const [asked] = items;
+        expect(
+          await codeOf(client.call('interactionAnswer', { params: { id: asked!.id }, body: { revision: 2, outcome } })),
+        ).toBe('conflict');
+        await client.call('interactionAnswer', { params: { id: asked!.id }, body: { revision: asked!.revision, outcome } });
+        expect(
+          await codeOf(
+            client.call('interactionAnswer', { params: { id: asked!.id }, body: { revision: 1, outcome: 'approved' } }),
+          ),
+        ).toBe('conflict');
+        expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
+      }
+      expect(texts(await logOf(client, allow.id))).toEqual(['It was allowed.']);
+      expect(texts(await logOf(client, deny.id))).toEqual(['It was not allowed.']);
+    });
+
+    it('asks nobody where the person said so', async () => {
+      const { id } = await start('all', { mode: 'all' });
+      expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
+      const { items } = await client.call('interactionList', { query: { session: id, all: 'true' } });
+      expect(items.map(({ outcome, by }) => [outcome, by])).toEqual([['approved', 'mode "all"']]);
+    });
+
+    it('is stopped in the middle of a tool, and goes on with the next turn', async () => {
+      const { id } = await start('stop', { mode: 'all' });
+      await waitFor('the tool', async () => (await logOf(client, id)).find(({ body }) => body.kind === 'tool.call') ?? null);
+      await client.call('sessionInterrupt', { params: { id }, body: {} });
+      expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('cancelled');
+      const next = await send(id, 'Another one.');
+      expect((await turnOver(client, id, next.id)).outcome).toBe('success');
+    });
+  });
+}

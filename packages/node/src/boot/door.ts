@@ -1,0 +1,134 @@
+// The doors of a node, opened onto its slices.
+
+import { createAdmission, createApi, createStreams, createUpgrades, serveApi, type ApiServer } from '../api/index.ts';
+import { egressHandlers } from '../broker/index.ts';
+import {
+  createForwarding,
+  createOpenPlaces,
+  createTerminals,
+  environmentHandlers,
+  insideHandlers,
+  type Environments,
+} from '../environment/index.ts';
+import { interactionHandlers, type Interactions } from '../interaction/index.ts';
+import { errorFields } from '../kernel/log.ts';
+import { systemRandom } from '../kernel/random.ts';
+import { createPreviews } from '../preview/index.ts';
+import { projectHandlers } from '../project/index.ts';
+import { queueHandlers } from '../queue/index.ts';
+import type { RunLoop } from '../run/loop.ts';
+import { sessionHandlers, type Sessions } from '../session/index.ts';
+import { taskHandlers, type Tasks } from '../task/index.ts';
+import { tokenHandlers } from '../token/index.ts';
+import { usageHandlers } from '../usage/index.ts';
+import { salvageHandlers } from '../workspace/index.ts';
+import { toOrreryError } from '@orrery/protocol/errors';
+import { nodeHandlers } from './handlers.ts';
+import type { NodeState } from './node-state.ts';
+import { clock, ids, type Parts } from './parts.ts';
+import { terminalRoute } from './terminal-socket.ts';
+import { portRoute } from './upgrades.ts';
+
+type Door = {
+  readonly state: NodeState;
+  readonly tasks: Tasks;
+  readonly environments: Environments;
+  readonly sessions: Sessions;
+  readonly interactions: Interactions;
+  readonly loop: RunLoop;
+  readonly stop: (now: boolean) => void;
+};
+
+/** Opens the doors: HTTP, streams, terminals, ports and previews. */
+export const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> => {
+  const { store, log, tokens, config, options } = parts;
+  const { tasks } = given;
+  const taskId = async (reference: string): Promise<string> => (await tasks.find(reference)).id;
+  const sessionId = async (reference: string): Promise<string> => (await given.sessions.find(reference)).id;
+  const places = createOpenPlaces({ store, backend: parts.backends.any, environments: given.environments, taskId });
+  const forwarding = createForwarding(places);
+  const usual = (key: string): boolean => config.explain(key).origin === 'default';
+  const previews = createPreviews({
+    ...{ places, forwarding, store, clock, random: systemRandom, log },
+    port: () => config.current().listen.previewPort,
+    anyPort: () => usual('listen.previewPort'),
+  });
+  const terminals = createTerminals({ store, clock, ids, log, places, environmentsDirectory: parts.environmentsDirectory });
+  const handlers = {
+    ...sliceHandlers(parts, given),
+    ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),
+    ...insideHandlers({ terminals, places }),
+    ...previews.handlers,
+  };
+  const streams = createStreams({ store, log, resolveTask: taskId, resolveSession: sessionId });
+  const admit = createAdmission({ tokens, clock });
+  const app = createApi({ handlers, admit, streams, clock, log });
+  const upgrades = createUpgrades({
+    routes: [portRoute(forwarding), terminalRoute({ terminals, ids })],
+    admit,
+    log,
+  });
+  const { host, port } = config.current().listen;
+  const listen = async (at: number): Promise<ApiServer> => {
+    const api = await serveApi({ app, streams, upgrades, host, port: at, insecureBind: options.insecureBind });
+    return { ...api, close: async () => void (await Promise.all([previews.close(), api.close()])) };
+  };
+  // Nobody asked for the usual port: when another program has it, any other will do, since clients read the descriptor.
+  return listen(port).catch((thrown: unknown) =>
+    usual('listen.port') && toOrreryError(thrown).code === 'conflict' ? listen(0) : Promise.reject(thrown),
+  );
+};
+
+/** What the slices answer. */
+const sliceHandlers = (parts: Parts, given: Door) => {
+  const { store, tokens, projects, results, git, paths } = parts;
+  const { tasks, loop, state } = given;
+  const sessionId = async (reference: string): Promise<string> => (await given.sessions.find(reference)).id;
+  return {
+    ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
+    ...warmly(parts, projectHandlers(projects)),
+    ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
+    ...environmentHandlers(given.environments),
+    ...sessionHandlers({ store, sessions: given.sessions }),
+    ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
+    ...queueHandlers({ store, wake: loop.wake }),
+    ...salvageHandlers({ store, git, dataDirectory: paths.data, changes: parts.changes }),
+    ...tokenHandlers(tokens),
+    ...usageHandlers(parts.usage),
+  };
+};
+
+/** A project that was added gets its first checkout made ready, so that its first task need not wait for one. */
+const warmly = ({ workspace, log }: Parts, handlers: ReturnType<typeof projectHandlers>): ReturnType<typeof projectHandlers> => ({
+  ...handlers,
+  projectAdd: async (call) => {
+    const project = await handlers.projectAdd(call);
+    if (project.headSha !== null)
+      workspace
+        .warm(project.id, project.headSha)
+        .catch((thrown: unknown) => log.warn('workspace.warm.failed', errorFields(thrown)));
+    return project;
+  },
+});
+
+/** A task begins at a commit: whoever queues it is told how many files of the tree are no part of it, without waiting for that. */
+const tellingOfTree = (
+  { projects, store, log }: Parts,
+  handlers: ReturnType<typeof taskHandlers>,
+): ReturnType<typeof taskHandlers> => {
+  const tell = async (taskId: string, projectId: string): Promise<void> => {
+    const { length } = await projects.uncommitted(projectId);
+    if (length === 0) return;
+    const text = `${length} uncommitted ${length === 1 ? 'file of your tree is' : 'files of your tree are'} no part of this task: it begins at a commit.`;
+    await store.append([{ taskId, turn: null, body: { kind: 'notice', level: 'info', text } }]);
+  };
+  return {
+    ...handlers,
+    taskAdd: async (call) => {
+      const task = await handlers.taskAdd(call);
+      if (task.project !== null && !task.replayed)
+        tell(task.id, task.project.id).catch((thrown: unknown) => log.warn('task.tree.unread', errorFields(thrown)));
+      return task;
+    },
+  };
+};

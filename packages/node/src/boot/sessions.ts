@@ -1,0 +1,123 @@
+import { OrreryError, type SessionCreate } from '@orrery/protocol';
+import { parseProjectFile } from '../config/project-schema.ts';
+import { settleTask } from '../config/settle.ts';
+import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
+import { countOpen, createInteractions, type Interactions } from '../interaction/index.ts';
+import { createSessions, findSession, type SessionConductor, type Sessions } from '../session/index.ts';
+import { clock, ids, notInstalled, type Parts } from './parts.ts';
+import { createSessionsConductor, type SessionsConductor } from '../run/sessions/index.ts';
+import type { ConductorParts } from '../run/doors.ts';
+import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
+import { isScripted } from './scripted.ts';
+
+/** Sessions, what they ask, and who conducts them, on the slices that are really there. */
+export const openTalking = (
+  parts: Parts,
+  given: {
+    readonly running: ConductorParts & { readonly environments: EnvironmentConductor };
+    readonly environments: Environments;
+    readonly checkRoom: () => void;
+  },
+): { readonly sessions: Sessions; readonly interactions: Interactions; readonly talking: SessionsConductor } => {
+  const interactions = openInteractions(parts, (id) => talking.wake(id));
+  const talking: SessionsConductor = createSessionsConductor({
+    ...given.running,
+    interactions,
+    sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
+  });
+  const { environments, checkRoom } = given;
+  return { interactions, talking, sessions: openSessions(parts, { environments, checkRoom, conductor: () => talking }) };
+};
+
+/** What waits for people. */
+const openInteractions = (parts: Parts, wake: (sessionId: string) => void): Interactions =>
+  createInteractions({
+    store: parts.store,
+    clock,
+    sessionNames: async (sessionIds) => {
+      const rows = await Promise.all(sessionIds.map((id) => findSession(parts.store.read, id)));
+      return new Map(rows.flatMap((row) => (row === null ? [] : [[row.id, row.name] as const])));
+    },
+    wake,
+  });
+
+/** The use cases of sessions. */
+const openSessions = (
+  parts: Parts,
+  given: { readonly environments: Environments; readonly checkRoom: () => void; readonly conductor: () => SessionConductor },
+): Sessions => {
+  const { store, projects } = parts;
+  return createSessions({
+    store,
+    clock,
+    ids,
+    admit: (asked) => admit(parts, given.environments, asked),
+    canSteer: (harness) => parts.harnesses.get(harness).session?.capabilities.steer ?? false,
+    place: (asked, requestId) => place(given.environments, asked, requestId),
+    resolveProject: projects.resolve,
+    projectsById: projects.byIds,
+    environmentsById: async (environmentIds) => {
+      const rows = await Promise.all(environmentIds.map((id) => namedById(store.read, id)));
+      return new Map(
+        rows.flatMap((row) =>
+          row === null || row.deleted_at !== null
+            ? []
+            : [[row.id, { id: row.id, name: row.name, backend: row.backend, state: row.state }] as const],
+        ),
+      );
+    },
+    openInteractions: (sessionId) => countOpen(store.read, sessionId),
+    checkRoom: given.checkRoom,
+    conductor: given.conductor,
+  });
+};
+
+const place = async (environments: Environments, asked: SessionCreate, requestId: string) => {
+  if (asked.environment !== undefined) {
+    const row = await environments.find(asked.environment);
+    return { id: row.id, name: row.name, projectId: row.project_id };
+  }
+  const { project, backend, base } = asked;
+  const made = await environments.create({
+    project: project ?? '',
+    ...(backend === undefined ? {} : { backend }),
+    ...(base === undefined ? {} : { base }),
+    start: true,
+    requestId: `${requestId}.environment`.slice(-200),
+  });
+  return { id: made.id, name: made.name, projectId: made.project.id };
+};
+
+/** Harness, model and effort: asked for, else the project's, else the operator's; refused before anything is made. */
+const admit = async (parts: Parts, environments: Environments, asked: SessionCreate) => {
+  if ((asked.project === undefined) === (asked.environment === undefined))
+    throw new OrreryError('invalid_input', 'A session needs a project or an environment, and not both.', {
+      rule: 'In an environment that is there, its project is known; else one is made for the session.',
+      fix: 'orrery session start --project PATH',
+    });
+  const projectId =
+    asked.environment === undefined
+      ? (await parts.projects.resolve(asked.project ?? '')).id
+      : (await environments.find(asked.environment)).project_id;
+  const { settings } = await parts.projects.readHooks(projectId, await parts.projects.resolveBase(projectId, asked.base ?? null));
+  const request = {
+    ...(asked.harness === undefined ? {} : { harness: asked.harness }),
+    ...(asked.model === undefined ? {} : { model: asked.model }),
+    ...(asked.effort === undefined ? {} : { effort: asked.effort }),
+    ...(asked.backend === undefined ? {} : { backend: asked.backend }),
+  };
+  const settled = settleTask({ request, project: parseProjectFile(settings), node: parts.config.current() });
+  const harness = parts.harnesses.get(settled.harness);
+  if (harness.session === null) throw holdsNone(parts, harness.id);
+  if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
+  if (isScripted(settled.model)) await parts.scripted.start();
+  return { harness: harness.id, model: settled.model, effort: settled.effort };
+};
+
+const holdsNone = (parts: Parts, id: string): OrreryError => {
+  const able = parts.harnesses.list.filter(({ session }) => session !== null).map((harness) => harness.id);
+  return new OrreryError('unsupported', `The harness ${id} holds no conversations.`, {
+    rule: `Those that do: ${able.join(', ')}.`,
+    fix: `orrery session start --harness ${able[0] ?? 'claude'}`,
+  });
+};

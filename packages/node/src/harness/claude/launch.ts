@@ -1,0 +1,53 @@
+// What every process of Claude Code is started with, for one turn or for a session.
+
+import type { SessionContext, TurnContext } from '../harness.ts';
+import { MODEL_QUIET_MS } from '../limits.ts';
+import { ownModel } from '../model-name.ts';
+
+/** Its own retries of one model call; the default would wait for minutes. */
+const MAX_RETRIES = '1';
+
+type Common = Pick<TurnContext, keyof TurnContext & keyof SessionContext>;
+
+/** Arguments that do not depend on what it is for. */
+export const claudeArguments = (context: Common): readonly string[] => [
+  '-p',
+  ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--replay-user-messages'],
+  ...['--settings', JSON.stringify({ apiKeyHelper: `cat ${shellWord(context.tokenFile)}` })],
+  '--disable-slash-commands',
+  // The repository's own settings and MCP servers are opt-in.
+  ...['--setting-sources', 'user', '--strict-mcp-config'],
+  ...(context.model === null ? [] : ['--model', ownModel(context.model, { id: 'claude', provider: 'anthropic' })]),
+  ...(context.effort === null ? [] : ['--effort', context.effort]),
+  ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
+  ...(context.conversation === null ? [] : ['--resume', context.conversation]),
+];
+
+export const claudeEnvironment = (context: Common): Readonly<Record<string, string>> => {
+  const quietMs = String(context.modelQuietMs ?? MODEL_QUIET_MS);
+  return {
+    ANTHROPIC_BASE_URL: `${context.brokerEndpoint}/models/anthropic`,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_MAX_RETRIES: MAX_RETRIES,
+    CLAUDE_ENABLE_BYTE_WATCHDOG: '1',
+    CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: quietMs,
+    API_TIMEOUT_MS: quietMs,
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    // It refuses to skip its permission questions as root unless told that it is fenced in, which it is.
+    ...(context.asRoot ? { IS_SANDBOX: '1' } : {}),
+  };
+};
+
+/** A prompt that begins with a slash and the name of a command would be run as one, or be dropped: after a space it is text. */
+export const promptText = (prompt: string): string => (prompt.startsWith('/') ? ` ${prompt}` : prompt);
+
+/** One input. */
+export const userLine = (prompt: string) => ({
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'text', text: prompt }] },
+  parent_tool_use_id: null,
+});
+
+const shellWord = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,34 @@
+// Glossary. A live session is one whose program runs, with the view of it that this start of the node has.
+
+import type { Interactions } from '../../interaction/index.ts';
+import type { EnvironmentConductor } from '../../environment/index.ts';
+import type { Environment, Handle } from '../../exec/backend.ts';
+import type { Dialogue } from '../../harness/dialogue.ts';
+import type { Mutex } from '../../kernel/mutex.ts';
+import type { ConductorParts } from '../doors.ts';
+
+export type SessionConductorParts = ConductorParts & {
+  /** Opens and starts environments. */
+  readonly environments: EnvironmentConductor;
+  readonly interactions: Pick<Interactions, 'timeOut'>;
+  readonly sessions: { readonly idleMs: number; readonly interactionMs: number | null };
+};
+
+export type Live = {
+  readonly sessionId: string;
+  readonly generation: number;
+  readonly runId: string;
+  readonly environment: Environment;
+  readonly handle: Handle;
+  readonly dialogue: Dialogue;
+  /** The program's name for people. */
+  readonly program: string;
+  /** Bytes and commands take turns: the stored state must hold exactly what the stored offsets and frames say. */
+  readonly turns: Mutex;
+  /** Writes follow each other; reading goes on meanwhile. */
+  readonly writes: Mutex;
+  /** What is being asked of the process: to take no more input, to end. */
+  leaving: boolean;
+  /** Since when nothing was said either way, ms. */
+  quietSince: number;
+};

@@ -1,0 +1,1 @@
+export { createSessionsConductor, type SessionsConductor } from './conductor.ts';

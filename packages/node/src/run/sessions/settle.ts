@@ -1,0 +1,106 @@
+// A session's program has ended, or is lost: everything that hung on it is settled.
+
+import type { RunEnd } from '../../exec/backend.ts';
+import { clip } from '../../harness/clip.ts';
+import { settleOutcome } from '../../harness/outcome.ts';
+import { markTold, listInteractions, settleInteraction, untold } from '../../interaction/index.ts';
+import {
+  changeSession,
+  findSession,
+  findSessionRun,
+  openTurns,
+  removeFrames,
+  updateSessionRun,
+  updateTurn,
+  type TurnRow,
+} from '../../session/index.ts';
+import { SESSION_FAILED_STARTS } from '../../kernel/limits.ts';
+import type { Tx } from '../../store/store.ts';
+import { stoppedFor, writeTurnEnd } from './commit.ts';
+import type { SessionConductorParts } from './context.ts';
+
+/** The end of one process; `end` null: it is gone and left no word. */
+export const settleProgram = async (
+  parts: SessionConductorParts,
+  given: {
+    readonly sessionId: string;
+    readonly generation: number;
+    readonly runId: string;
+    readonly program: string;
+    readonly end: RunEnd | null;
+  },
+): Promise<void> => {
+  const { sessionId, generation, runId } = given;
+  await parts.store.transaction(async (tx) => {
+    const session = await findSession(tx.db, sessionId);
+    const run = await findSessionRun(tx.db, runId);
+    if (session === null || run === null || session.run_id !== runId) return;
+    const nowMs = parts.clock.nowMs();
+    for (const turn of await openTurns(tx.db, sessionId))
+      await settleTurn(parts, tx, { turn, given, stderrTail: run.stderr_tail, nowMs });
+    for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: 1000 }))
+      await settleInteraction(tx, row, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
+    for (const row of await untold(tx.db, sessionId)) await markTold(tx.db, row.id);
+    await removeFrames(tx.db, { sessionId, generation, keys: 'all' });
+    await updateSessionRun(tx.db, runId, { state: 'ended', end: JSON.stringify(given.end), ended_at: nowMs });
+    const failedStarts = run.ready === 1 ? 0 : session.failed_starts + 1;
+    const over = session.wanted === 'end';
+    const broken = !over && failedStarts >= SESSION_FAILED_STARTS;
+    await changeSession(tx, sessionId, {
+      run_id: null,
+      wanted: null,
+      failed_starts: failedStarts,
+      state: over ? 'ended' : broken ? 'failed' : 'dormant',
+      reason: broken ? startFailed(given.program, failedStarts, run.stderr_tail) : null,
+      ...(over ? { ended_at: nowMs } : {}),
+      nowMs,
+    });
+  });
+  await parts.tokens.end(sessionId);
+};
+
+const startFailed = (program: string, times: number, stderr: string): string =>
+  clip(`${program} ended ${times} times before it took anything. ${stderr.trimEnd().split('\n').at(-1) ?? ''}`.trimEnd(), 2048);
+
+const settleTurn = async (
+  parts: SessionConductorParts,
+  tx: Tx,
+  {
+    turn,
+    given,
+    stderrTail,
+    nowMs,
+  }: {
+    readonly turn: TurnRow;
+    readonly given: Parameters<typeof settleProgram>[1];
+    readonly stderrTail: string;
+    readonly nowMs: number;
+  },
+): Promise<void> => {
+  if (turn.state === 'dispatching') return park(tx, given.sessionId, turn);
+  if (turn.state !== 'accepted') return;
+  const gateway = parts.gatewayFailure(given.sessionId, turn.started_at ?? 0);
+  const { end } = given;
+  const outcome = settleOutcome(
+    end === null ? { kind: 'stopped' } : null,
+    {
+      exitCode: end?.exitCode ?? null,
+      signal: end?.signal ?? null,
+      stderrTail,
+      stoppedFor: stoppedFor(turn) ?? (end?.limit === 'wall' ? 'timeout' : null),
+      gateway,
+    },
+    given.program,
+  );
+  await writeTurnEnd(tx, given.sessionId, { row: turn, outcome, nowMs });
+};
+
+/** Nobody knows whether the program took it. */
+const park = async (tx: Tx, sessionId: string, turn: TurnRow): Promise<void> => {
+  const reason =
+    turn.kind === 'steer'
+      ? 'The program ended before it said that it took this.'
+      : 'The program ended, and nobody knows whether it took this: send it again, or let it be.';
+  await updateTurn(tx.db, turn.id, { state: 'uncertain', reason });
+  await tx.append([{ taskId: null, sessionId, turn: turn.turn, body: { kind: 'turn.parked', turnId: turn.id, reason } }]);
+};

@@ -1,0 +1,144 @@
+// What stands in a session's rows and its program has not heard yet, in the order of its weight: answers, a stop, the
+// mode, steers, and the next prompt when nothing runs.
+
+import { OrreryError, type InteractionOutcome, type PermissionMode } from '@orrery/protocol';
+import type { SessionCommand } from '../../harness/dialogue.ts';
+import { untold } from '../../interaction/index.ts';
+import {
+  changeSession,
+  findSession,
+  isActive,
+  lastNumbers,
+  openTurns,
+  updateTurn,
+  type SessionRow,
+  type TurnRow,
+} from '../../session/index.ts';
+import type { Tx } from '../../store/store.ts';
+import { commitSteps, toldAnswer } from './commit.ts';
+import type { Live, SessionConductorParts } from './context.ts';
+
+/** A command, and what becomes of its rows in the transaction that makes it durable. */
+type Telling = { readonly command: SessionCommand; readonly mark: (tx: Tx) => Promise<void> };
+
+/** Tells the program everything it can be told now; answers whether a turn runs or waits to be sent. */
+export const tellAll = async (parts: SessionConductorParts, live: Live): Promise<void> => {
+  for (;;) {
+    const next = await nextTelling(parts, live);
+    if (next === null) return;
+    await tellOne(parts, live, next);
+  }
+};
+
+const tellOne = async (parts: SessionConductorParts, live: Live, { command, mark }: Telling): Promise<void> => {
+  try {
+    const step = live.dialogue.tell(command);
+    await commitSteps(parts, live, { steps: [step], also: mark });
+  } catch (thrown) {
+    if (!(thrown instanceof OrreryError) || thrown.code !== 'unsupported') throw thrown;
+    // It cannot be told: that is said once, and not tried again.
+    const text = thrown.message;
+    await parts.store.transaction(async (tx) => {
+      await mark(tx);
+      await tx.append([
+        { taskId: null, sessionId: live.sessionId, turn: null, body: { kind: 'notice', level: 'warning', text } },
+      ]);
+    });
+  }
+};
+
+const nextTelling = async (parts: SessionConductorParts, live: Live): Promise<Telling | null> => {
+  const { read } = parts.store;
+  const session = await findSession(read, live.sessionId);
+  if (session === null || session.run_id !== live.runId || live.leaving) return null;
+  const open = await openTurns(read, live.sessionId);
+  return (
+    (await nextAnswer(parts, live)) ??
+    nextStop(open) ??
+    nextMode(parts, session) ??
+    ((await ready(parts, live)) ? (nextSteer(parts, live, open) ?? (await nextPrompt(parts, live, { session, open }))) : null)
+  );
+};
+
+const ready = async ({ store }: SessionConductorParts, { runId }: Live): Promise<boolean> =>
+  (await store.read.selectFrom('session_run').select('ready').where('id', '=', runId).executeTakeFirst())?.ready === 1;
+
+const nextAnswer = async (parts: SessionConductorParts, live: Live): Promise<Telling | null> => {
+  for (const row of await untold(parts.store.read, live.sessionId)) {
+    const mark = (tx: Tx): Promise<void> => toldAnswer(tx, row, parts.clock.nowMs());
+    // An answer for a process that is gone is nobody's.
+    if (row.generation !== live.generation) {
+      await parts.store.transaction(mark);
+      continue;
+    }
+    const outcome = row.outcome as InteractionOutcome;
+    return { command: { kind: 'answer', key: row.key, outcome, message: row.message }, mark };
+  }
+  return null;
+};
+
+const nextStop = (open: readonly TurnRow[]): Telling | null => {
+  const row = open.find(
+    (turn) => turn.kind === 'prompt' && isActive(turn) && turn.cancel_requested === 1 && turn.cancel_told === 0,
+  );
+  return row === undefined
+    ? null
+    : { command: { kind: 'interrupt' }, mark: (tx) => updateTurn(tx.db, row.id, { cancel_told: 1 }) };
+};
+
+const nextMode = (parts: SessionConductorParts, { id, mode, told_mode }: SessionRow): Telling | null =>
+  mode === told_mode
+    ? null
+    : {
+        command: { kind: 'mode', mode: mode as PermissionMode },
+        mark: (tx) => changeSession(tx, id, { told_mode: mode, nowMs: parts.clock.nowMs() }),
+      };
+
+const nextSteer = (parts: SessionConductorParts, live: Live, open: readonly TurnRow[]): Telling | null => {
+  const row = open.find((turn) => turn.kind === 'steer' && turn.state === 'pending');
+  if (row === undefined) return null;
+  const running = open.find((turn) => turn.kind === 'prompt' && isActive(turn));
+  const mark = async (tx: Tx): Promise<void> => {
+    const started = { turn: running?.turn ?? null, generation: live.generation, started_at: parts.clock.nowMs() };
+    await updateTurn(tx.db, row.id, { state: 'dispatching', ...started });
+    await told(tx, row, started.turn);
+  };
+  return { command: { kind: 'steer', key: row.id, text: row.text }, mark };
+};
+
+/** One turn at a time; an input that is parked holds everything behind it, and a steer that is under way may begin one. */
+const nextPrompt = async (
+  parts: SessionConductorParts,
+  live: Live,
+  { session, open }: { readonly session: SessionRow; readonly open: readonly TurnRow[] },
+): Promise<Telling | null> => {
+  if (open.some((turn) => isActive(turn) || turn.state === 'uncertain')) return null;
+  const row = open.find((turn) => turn.state === 'pending');
+  if (row === undefined || session.wanted !== null) return null;
+  const number = (await lastNumbers(parts.store.read, live.sessionId)).turn + 1;
+  const mark = async (tx: Tx): Promise<void> => {
+    const nowMs = parts.clock.nowMs();
+    await updateTurn(tx.db, row.id, { state: 'dispatching', turn: number, generation: live.generation, started_at: nowMs });
+    await told(tx, row, number);
+    await changeSession(tx, live.sessionId, { state: 'running', reason: null, nowMs });
+  };
+  return { command: { kind: 'prompt', turn: number, text: row.text }, mark };
+};
+
+/** The log has the input as it is sent. */
+const told = async (tx: Tx, row: TurnRow, turn: number | null): Promise<void> => {
+  const { session_id: sessionId } = row;
+  await tx.append([
+    {
+      taskId: null,
+      sessionId,
+      turn,
+      body: { kind: 'turn.dispatched', turnId: row.id, requestId: row.request_id, steer: row.kind === 'steer' },
+    },
+    { taskId: null, sessionId, turn, body: { kind: 'user', text: shown(row.text) } },
+  ]);
+};
+
+const SHOWN_CHARS = 100_000;
+const shown = (text: string): string =>
+  text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}\n… ${text.length - SHOWN_CHARS} characters more`;

@@ -1,0 +1,19 @@
+export type { SessionConductor } from './doors.ts';
+export { isActive, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export { sessionHandlers } from './routes.ts';
+export { createSessions, type Sessions } from './service.ts';
+export {
+  changeSession,
+  findSession,
+  findSessionRun,
+  findTurn,
+  framesOf,
+  insertFrames,
+  insertSessionRun,
+  lastNumbers,
+  liveSessions,
+  openTurns,
+  removeFrames,
+  updateSessionRun,
+  updateTurn,
+} from './store.ts';

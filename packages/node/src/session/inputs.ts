@@ -1,0 +1,133 @@
+// The queue of a session: inputs are taken durably, in order, once for each request.
+
+import { OrreryError, type TurnCreate } from '@orrery/protocol';
+import { intentHash } from '../kernel/intent.ts';
+import { SESSION_QUEUE, SESSION_QUEUE_CHARS } from '../kernel/limits.ts';
+import type { Tx } from '../store/store.ts';
+import type { SessionParts } from './doors.ts';
+import { isActive, sessionNotFound, turnNotFound, whyClosed, type SessionRow, type TurnRow } from './model.ts';
+import { findSession, findTurn, insertTurn, lastNumbers, openTurns, updateTurn } from './store.ts';
+
+/** Throws what there is to throw. */
+export const refuse = (error: OrreryError | null): void => {
+  if (error !== null) throw error;
+};
+
+/** The same request id for something else. */
+export const otherIntent = (requestId: string, what: string): OrreryError =>
+  new OrreryError('request_conflict', `Request ${requestId} was used for another ${what}.`, {
+    rule: 'One request id stands for one intent; the same id with the same intent gets the same answer.',
+    fix: 'Leave the request id out, or choose a new one.',
+  });
+
+/** Tells a repeated input from another one under the same request id. */
+export const turnHash = (intent: { readonly text: string; readonly kind: string }): string => intentHash(intent);
+
+/** The row of an input that waits. */
+export const newTurn = (
+  parts: Pick<SessionParts, 'ids'>,
+  sessionId: string,
+  given: {
+    readonly text: string;
+    readonly kind: string;
+    readonly requestId: string;
+    readonly position: number;
+    readonly nowMs: number;
+  },
+) => ({
+  id: parts.ids('turn'),
+  session_id: sessionId,
+  request_id: given.requestId,
+  intent_hash: turnHash({ text: given.text, kind: given.kind }),
+  kind: given.kind,
+  text: given.text,
+  position: given.position,
+  state: 'pending',
+  cancel_requested: 0,
+  cancel_told: 0,
+  created_at: given.nowMs,
+});
+
+/** Queues an input durably; the same request gets the same one. */
+export const addTurn = async (
+  parts: SessionParts,
+  { id }: SessionRow,
+  asked: TurnCreate,
+): Promise<{ turn: TurnRow; replayed: boolean }> => {
+  const requestId = asked.requestId ?? parts.ids('request');
+  return parts.store.transaction(async (tx) => {
+    const known = await findTurn(tx.db, id, requestId);
+    if (known !== null) {
+      if (known.intent_hash !== turnHash({ text: asked.text, kind: asked.kind })) throw otherIntent(requestId, 'input');
+      return { turn: known, replayed: true };
+    }
+    const session = await findSession(tx.db, id);
+    if (session === null) throw sessionNotFound(id);
+    refuse(whyClosed(session));
+    const open = await openTurns(tx.db, id);
+    checkQueue(session, open, asked);
+    if (asked.kind === 'steer') checkSteer(parts, session, open);
+    const { position } = await lastNumbers(tx.db, id);
+    const row = newTurn(parts, id, {
+      text: asked.text,
+      kind: asked.kind,
+      requestId,
+      position: position + 1,
+      nowMs: parts.clock.nowMs(),
+    });
+    await insertTurn(tx.db, row);
+    const turn = await findTurn(tx.db, id, row.id);
+    if (turn === null) throw turnNotFound(row.id);
+    return { turn, replayed: false };
+  });
+};
+
+const checkQueue = ({ name }: SessionRow, open: readonly TurnRow[], { text }: TurnCreate): void => {
+  const chars = open.reduce((sum, turn) => sum + turn.text.length, text.length);
+  if (open.length < SESSION_QUEUE && chars <= SESSION_QUEUE_CHARS) return;
+  throw new OrreryError('limit_reached', `The queue of the session ${name} is full.`, {
+    rule: `A session keeps at most ${SESSION_QUEUE} inputs and ${SESSION_QUEUE_CHARS} characters that wait; nothing was dropped.`,
+    fix: `orrery session queue ${name}`,
+  });
+};
+
+const checkSteer = (parts: SessionParts, session: SessionRow, open: readonly TurnRow[]): void => {
+  if (!parts.canSteer(session.harness))
+    throw new OrreryError('unsupported', `${session.harness} takes no words into a turn that runs.`, {
+      rule: 'What a program can do is shown by its harness.',
+      fix: `orrery harness show ${session.harness}`,
+    });
+  if (open.some((turn) => turn.kind === 'prompt' && isActive(turn))) return;
+  throw new OrreryError('conflict', `No turn runs in the session ${session.name}.`, {
+    rule: 'A steer goes into a turn that runs; a prompt begins one.',
+    fix: `orrery session send ${session.name} "…"`,
+  });
+};
+
+/** A cancel is bound to the turn there is, also when the program has not heard of it yet. */
+export const askInterrupt = async (tx: Tx, row: SessionRow, nowMs: number): Promise<void> => {
+  const open = await openTurns(tx.db, row.id);
+  const active = open.find((turn) => turn.kind === 'prompt' && isActive(turn));
+  if (active !== undefined) return updateTurn(tx.db, active.id, { cancel_requested: 1 });
+  const first = open.find((turn) => turn.kind === 'prompt' && turn.state === 'pending');
+  if (first === undefined)
+    throw new OrreryError('conflict', `No turn runs in the session ${row.name}.`, {
+      rule: 'Only a turn that runs, or is about to, can be stopped.',
+      fix: `orrery session show ${row.name}`,
+    });
+  return updateTurn(tx.db, first.id, {
+    state: 'ended',
+    outcome: 'cancelled',
+    reason: 'stopped before it was sent',
+    ended_at: nowMs,
+  });
+};
+
+/** Puts an input at a place among those that wait. */
+export const reorder = async (tx: Tx, turn: TurnRow, position: number): Promise<void> => {
+  const waiting = (await openTurns(tx.db, turn.session_id)).filter(({ state }) => state === 'pending');
+  const others = waiting.filter(({ id }) => id !== turn.id);
+  const order = [...others.slice(0, position), turn, ...others.slice(position)];
+  const places = waiting.map((row) => row.position);
+  for (const [index, row] of order.entries()) await updateTurn(tx.db, row.id, { position: places[index] ?? row.position });
+};

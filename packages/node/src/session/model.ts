@@ -1,0 +1,112 @@
+// Glossary. A session is a conversation with an agent; a turn is one input to it and all that follows until it is settled.
+// A steer is an input into the turn that runs. A generation is one start of the program. Parked: a turn of which nobody
+// knows whether it reached the program waits for a person's word, and everything behind it too. Contract: sessions.
+
+import {
+  OrreryError,
+  type PermissionMode,
+  type SessionState,
+  type SessionView,
+  type TurnState,
+  type TurnView,
+} from '@orrery/protocol';
+import type { Selectable } from 'kysely';
+import { toInstant } from '../kernel/clock.ts';
+import type { SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
+
+export type SessionRow = Selectable<SessionTable>;
+export type TurnRow = Selectable<TurnTable>;
+export type SessionRunRow = Selectable<SessionRunTable>;
+
+const maybeInstant = (ms: number | null): string | null => (ms === null ? null : toInstant(ms));
+
+/** What a session is shown with beside its own row. */
+export type SessionSurroundings = {
+  readonly seq: number;
+  readonly sequence: number;
+  readonly project: SessionView['project'];
+  readonly environment: SessionView['environment'];
+  readonly turn: number | null;
+  readonly queued: number;
+  readonly interactions: number;
+  readonly replayed: boolean;
+};
+
+/** A session as clients see it. */
+export const toSession = (row: SessionRow, around: SessionSurroundings): SessionView => ({
+  id: row.id,
+  seq: around.seq,
+  sequence: around.sequence,
+  name: row.name,
+  state: row.state as SessionState,
+  reason: row.reason,
+  project: around.project,
+  environment: around.environment,
+  harness: row.harness,
+  model: row.model,
+  effort: row.effort,
+  mode: row.mode as PermissionMode,
+  effectiveMode: row.effective_mode,
+  conversation: row.conversation,
+  generation: row.generation,
+  turn: around.turn,
+  queued: around.queued,
+  interactions: around.interactions,
+  createdAt: toInstant(row.created_at),
+  changedAt: toInstant(row.changed_at),
+  endedAt: maybeInstant(row.ended_at),
+  replayed: around.replayed,
+});
+
+/** A turn as clients see it. */
+export const toTurn = (row: TurnRow, replayed: boolean): TurnView => ({
+  id: row.id,
+  requestId: row.request_id,
+  kind: row.kind as TurnView['kind'],
+  turn: row.turn,
+  state: row.state as TurnState,
+  text: row.text,
+  outcome: row.outcome as TurnView['outcome'],
+  reason: row.reason,
+  createdAt: toInstant(row.created_at),
+  startedAt: maybeInstant(row.started_at),
+  endedAt: maybeInstant(row.ended_at),
+  replayed,
+});
+
+/** Whether the program may be working on it. */
+export const isActive = ({ state }: Pick<TurnRow, 'state'>): boolean => state === 'dispatching' || state === 'accepted';
+
+export const sessionNotFound = (reference: string): OrreryError =>
+  new OrreryError('not_found', `There is no session ${reference.slice(0, 200)}.`, {
+    rule: 'A session is named by its id, the beginning of its id, or its name.',
+    fix: 'orrery session list',
+  });
+
+export const turnNotFound = (reference: string): OrreryError =>
+  new OrreryError('not_found', `There is no input ${reference.slice(0, 200)} in this session.`, {
+    rule: 'Inputs are named by their id or their request id.',
+    fix: 'orrery session queue SESSION',
+  });
+
+/** Why a session takes no input, or null. */
+export const whyClosed = (row: SessionRow): OrreryError | null => {
+  if (row.state !== 'ended' && row.state !== 'failed' && row.wanted !== 'end') return null;
+  return new OrreryError(
+    'conflict',
+    `The session ${row.name} ${row.state === 'failed' ? `failed: ${row.reason ?? ''}` : 'has ended'}.`,
+    {
+      rule: 'A session that ended takes no more; what was said in it stays.',
+      fix: row.state === 'failed' ? `orrery session close ${row.name}` : 'orrery session start',
+    },
+  );
+};
+
+/** Why an input cannot be changed, or null. */
+export const whyNotWaiting = (turn: TurnRow): OrreryError | null => {
+  if (turn.state === 'pending') return null;
+  return new OrreryError('conflict', `The input ${turn.id} does not wait any more: it is ${turn.state}.`, {
+    rule: 'Only an input that waits can be changed or taken back.',
+    details: { state: turn.state },
+  });
+};

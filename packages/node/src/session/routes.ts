@@ -1,0 +1,68 @@
+import type { OperationHandlers } from '@orrery/protocol';
+import type { Store } from '../store/store.ts';
+import type { SessionRow } from './model.ts';
+import type { Sessions } from './service.ts';
+import { findSession } from './store.ts';
+
+type SessionOperations =
+  | 'sessionList'
+  | 'sessionCreate'
+  | 'sessionActivity'
+  | 'sessionShow'
+  | 'sessionSet'
+  | 'sessionLog'
+  | 'sessionInterrupt'
+  | 'sessionClose'
+  | 'sessionEnd'
+  | 'turnList'
+  | 'turnAdd'
+  | 'turnSet'
+  | 'turnRemove'
+  | 'turnDecide';
+
+/** Ids that one question about activity may name. */
+const ACTIVITY_IDS = 64;
+
+type Activity = 'idle' | 'running' | 'waiting' | 'dormant' | 'ended' | 'missing' | 'unavailable';
+
+const activityOf = (row: SessionRow | null): Activity => {
+  if (row === null) return 'missing';
+  if (row.state === 'failed') return 'unavailable';
+  return row.state === 'starting' ? 'running' : (row.state as Activity);
+};
+
+/** Handlers of the session operations. */
+export const sessionHandlers = ({
+  store,
+  sessions,
+}: {
+  readonly store: Store;
+  readonly sessions: Sessions;
+}): Pick<OperationHandlers, SessionOperations> => ({
+  sessionList: ({ query }) => sessions.list(query),
+  sessionCreate: ({ body }) => sessions.create(body),
+  sessionActivity: async ({ query }) => ({
+    items: await Promise.all(
+      query.ids
+        .split(',')
+        .slice(0, ACTIVITY_IDS)
+        .map(async (id) => ({ id, activity: activityOf(await findSession(store.read, id)) })),
+    ),
+  }),
+  sessionShow: ({ params }) => sessions.show(params.id),
+  sessionSet: ({ params, body }) => sessions.set(params.id, body),
+  sessionLog: async ({ params, query }) => {
+    const { id } = await sessions.find(params.id);
+    const items = await store.ownEvents({ owner: id, after: query.after, limit: query.limit });
+    const last = items.length === query.limit ? items.at(-1) : undefined;
+    return { items: [...items], nextCursor: last?.sequence == null ? null : String(last.sequence), seq: store.seq() };
+  },
+  sessionInterrupt: ({ params }) => sessions.interrupt(params.id),
+  sessionClose: ({ params }) => sessions.leave(params.id, 'close'),
+  sessionEnd: ({ params }) => sessions.leave(params.id, 'end'),
+  turnList: async ({ params }) => ({ items: await sessions.turns(params.id), seq: store.seq() }),
+  turnAdd: ({ params, body }) => sessions.addTurn(params.id, body),
+  turnSet: ({ params, body }) => sessions.setTurn(params.id, params.turn, body),
+  turnRemove: ({ params }) => sessions.removeTurn(params.id, params.turn),
+  turnDecide: ({ params, body }) => sessions.decide(params.id, params.turn, body.decision),
+});

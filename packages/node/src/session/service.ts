@@ -1,0 +1,244 @@
+import {
+  OrreryError,
+  type OperationCall,
+  type PermissionMode,
+  type SessionCreate,
+  type SessionView,
+  type TurnCreate,
+  type TurnView,
+} from '@orrery/protocol';
+import { intentHash } from '../kernel/intent.ts';
+import type { Tx } from '../store/store.ts';
+import type { SessionParts } from './doors.ts';
+import { addTurn, askInterrupt, newTurn, otherIntent, refuse, reorder, turnHash } from './inputs.ts';
+import {
+  isActive,
+  sessionNotFound,
+  toSession,
+  toTurn,
+  turnNotFound,
+  whyNotWaiting,
+  type SessionRow,
+  type TurnRow,
+} from './model.ts';
+import {
+  changeSession,
+  endedTurns,
+  findSession,
+  findSessions,
+  findTurn,
+  insertSession,
+  insertTurn,
+  listSessions,
+  newestSequence,
+  openTurns,
+  sessionByRequest,
+  updateTurn,
+} from './store.ts';
+
+/** Use cases of sessions; one transaction each. A reference is an id, the beginning of one, or a name. */
+export type Sessions = {
+  create(asked: SessionCreate): Promise<SessionView>;
+  list(query: OperationCall<'sessionList'>['query']): Promise<{ items: SessionView[]; nextCursor: string | null; seq: number }>;
+  find(reference: string): Promise<SessionRow>;
+  show(reference: string): Promise<SessionView>;
+  set(reference: string, change: { readonly name?: string; readonly mode?: PermissionMode }): Promise<SessionView>;
+  interrupt(reference: string): Promise<SessionView>;
+  /** Puts it to sleep, or ends it for good. */
+  leave(reference: string, how: 'close' | 'end'): Promise<SessionView>;
+  addTurn(reference: string, asked: TurnCreate): Promise<TurnView>;
+  turns(reference: string): Promise<TurnView[]>;
+  setTurn(reference: string, turn: string, change: { readonly text?: string; readonly position?: number }): Promise<TurnView>;
+  removeTurn(reference: string, turn: string): Promise<TurnView>;
+  decide(reference: string, turn: string, decision: 'retry' | 'discard'): Promise<TurnView>;
+};
+
+/** Inputs that are over and are still shown with those that wait. */
+const SHOWN_ENDED = 50;
+
+export const createSessions = (parts: SessionParts): Sessions => {
+  const { store, clock } = parts;
+  const find = async (reference: string): Promise<SessionRow> => {
+    const [first, second] = await findSessions(store.read, reference);
+    if (first === undefined) throw sessionNotFound(reference);
+    if (second !== undefined && first.id !== reference && second.ended_at === null)
+      throw new OrreryError('ambiguous', `More than one session is called ${reference.slice(0, 200)}.`, {
+        rule: 'A name may be used again; an id is one session.',
+        fix: 'orrery session list',
+      });
+    return first;
+  };
+
+  const view = async (row: SessionRow, replayed = false): Promise<SessionView> => {
+    const [projects, environments, open] = await Promise.all([
+      parts.projectsById([row.project_id]),
+      parts.environmentsById([row.environment_id]),
+      openTurns(store.read, row.id),
+    ]);
+    const gone = { id: row.environment_id, name: '(deleted)', backend: '', state: 'deleted' };
+    return toSession(row, {
+      seq: store.seq(),
+      sequence: await newestSequence(store.read, row.key),
+      project: projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)' },
+      environment: environments.get(row.environment_id) ?? gone,
+      turn: open.find((turn) => isActive(turn) && turn.kind === 'prompt')?.turn ?? null,
+      queued: open.filter(({ state }) => state === 'pending').length,
+      interactions: await parts.openInteractions(row.id),
+      replayed,
+    });
+  };
+  const after = async (id: string): Promise<SessionView> => {
+    const row = await findSession(store.read, id);
+    if (row === null) throw sessionNotFound(id);
+    return view(row);
+  };
+
+  /** Changes a session in one transaction and has its conductor look. */
+  const change = async (
+    reference: string,
+    work: (tx: Tx, row: SessionRow, nowMs: number) => Promise<void>,
+  ): Promise<SessionView> => {
+    const { id } = await find(reference);
+    await store.transaction(async (tx) => {
+      const row = await findSession(tx.db, id);
+      if (row !== null) await work(tx, row, clock.nowMs());
+    });
+    parts.conductor().wake(id);
+    return after(id);
+  };
+
+  /** The same for one of its inputs. */
+  const changeTurn = async (
+    reference: string,
+    turn: string,
+    work: (tx: Tx, found: TurnRow, nowMs: number) => Promise<void>,
+  ): Promise<TurnView> => {
+    const { id } = await find(reference);
+    const changed = await store.transaction(async (tx) => {
+      const found = await findTurn(tx.db, id, turn);
+      if (found === null) throw turnNotFound(turn);
+      await work(tx, found, clock.nowMs());
+      return (await findTurn(tx.db, id, found.id)) ?? found;
+    });
+    parts.conductor().wake(id);
+    return toTurn(changed, false);
+  };
+
+  return {
+    find,
+    show: async (reference) => view(await find(reference)),
+    create: async (asked) => {
+      const requestId = asked.requestId ?? parts.ids('request');
+      const { requestId: _, ...intent } = asked;
+      const hash = intentHash(intent);
+      const known = await sessionByRequest(store.read, requestId);
+      if (known !== null) {
+        if (known.intent_hash !== hash) throw otherIntent(requestId, 'session');
+        return view(known, true);
+      }
+      const row = await begin(parts, { asked, requestId, hash });
+      parts.conductor().wake(row.id);
+      return view(row);
+    },
+    list: async ({ project, state, limit, cursor }) => {
+      const projectId = project === undefined ? undefined : (await parts.resolveProject(project)).id;
+      const before = cursor === undefined ? null : Number(cursor);
+      const rows = await listSessions(store.read, {
+        limit,
+        before,
+        ...(state === undefined ? {} : { state }),
+        ...(projectId === undefined ? {} : { projectId }),
+      });
+      const nextCursor = rows.length === limit ? String(rows.at(-1)?.key ?? '') : null;
+      return { items: await Promise.all(rows.map((row) => view(row))), nextCursor, seq: store.seq() };
+    },
+    set: (reference, { name, mode }) =>
+      change(reference, (tx, row, nowMs) =>
+        changeSession(tx, row.id, { ...(name === undefined ? {} : { name }), ...(mode === undefined ? {} : { mode }), nowMs }),
+      ),
+    interrupt: (reference) => change(reference, (tx, row, nowMs) => askInterrupt(tx, row, nowMs)),
+    leave: (reference, how) =>
+      change(reference, async (tx, row, nowMs) => {
+        if (row.ended_at !== null) return;
+        // One that failed begins anew when it is closed: a person has seen why.
+        const again =
+          row.state === 'failed' && how === 'close' ? ({ state: 'dormant', reason: null, failed_starts: 0 } as const) : {};
+        await changeSession(tx, row.id, { wanted: how, ...again, nowMs });
+      }),
+    addTurn: async (reference, asked) => {
+      const row = await find(reference);
+      const { turn, replayed } = await addTurn(parts, row, asked);
+      if (!replayed) parts.conductor().wake(row.id);
+      return toTurn(turn, replayed);
+    },
+    turns: async (reference) => {
+      const { id } = await find(reference);
+      const rows = [...(await openTurns(store.read, id)), ...(await endedTurns(store.read, id, SHOWN_ENDED))];
+      return rows.map((row) => toTurn(row, false));
+    },
+    setTurn: (reference, turn, { text, position }) =>
+      changeTurn(reference, turn, async (tx, found) => {
+        refuse(whyNotWaiting(found));
+        if (text !== undefined) await updateTurn(tx.db, found.id, { text, intent_hash: turnHash({ text, kind: found.kind }) });
+        if (position !== undefined) await reorder(tx, found, position);
+      }),
+    removeTurn: (reference, turn) =>
+      changeTurn(reference, turn, async (tx, found, nowMs) => {
+        refuse(whyNotWaiting(found));
+        await updateTurn(tx.db, found.id, { state: 'removed', ended_at: nowMs });
+      }),
+    decide: (reference, turn, decision) =>
+      changeTurn(reference, turn, async (tx, found, nowMs) => {
+        if (found.state !== 'uncertain')
+          throw new OrreryError('conflict', `The input ${found.id} is ${found.state}, not uncertain.`, {
+            rule: 'Only an input of which nobody knows whether it reached the program is decided by a person.',
+          });
+        if (decision === 'retry')
+          return updateTurn(tx.db, found.id, { state: 'pending', reason: null, turn: null, generation: null, started_at: null });
+        return updateTurn(tx.db, found.id, { state: 'ended', outcome: 'uncertain', reason: 'discarded', ended_at: nowMs });
+      }),
+  };
+};
+
+/** Records a new session, with its first prompt when it has one. */
+const begin = async (
+  parts: SessionParts,
+  { asked, requestId, hash }: { readonly asked: SessionCreate; readonly requestId: string; readonly hash: string },
+): Promise<SessionRow> => {
+  const admitted = await parts.admit(asked);
+  parts.checkRoom();
+  const place = await parts.place(asked, requestId);
+  const id = parts.ids('session');
+  const nowMs = parts.clock.nowMs();
+  return parts.store.transaction(async (tx) => {
+    await insertSession(tx.db, {
+      id,
+      request_id: requestId,
+      intent_hash: hash,
+      name: asked.name ?? place.name,
+      project_id: place.projectId,
+      environment_id: place.id,
+      owns_environment: asked.environment === undefined ? 1 : 0,
+      ...admitted,
+      mode: asked.mode,
+      state: 'starting',
+      generation: 0,
+      failed_starts: 0,
+      catalogue: JSON.stringify({ models: [], commands: [] }),
+      created_at: nowMs,
+      changed_at: nowMs,
+    });
+    if (asked.prompt !== undefined)
+      await insertTurn(
+        tx.db,
+        newTurn(parts, id, { text: asked.prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position: 1, nowMs }),
+      );
+    await tx.append([
+      { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },
+      { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: 'starting' } },
+    ]);
+    const row = await findSession(tx.db, id);
+    if (row === null) throw sessionNotFound(id);
+    return row;
+  });
+};

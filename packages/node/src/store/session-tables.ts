@@ -1,0 +1,110 @@
+import type { Generated } from 'kysely';
+
+// Tables of sessions and of what they ask.
+
+/** A conversation with an agent. */
+export type SessionTable = {
+  key: Generated<number>;
+  id: string;
+  request_id: string;
+  intent_hash: string;
+  name: string;
+  project_id: string;
+  environment_id: string;
+  /** 1: the environment was made for this session. */
+  owns_environment: number;
+  harness: string;
+  model: string | null;
+  effort: string | null;
+  /** What a person wants it to do without asking, and what the program was told. */
+  mode: string;
+  told_mode: string | null;
+  effective_mode: string | null;
+  state: string;
+  reason: string | null;
+  /** `close` or `end`: asked for and not reached yet. */
+  wanted: string | null;
+  conversation: string | null;
+  /** Starts of the program, and the run of the newest while it may live. */
+  generation: number;
+  run_id: string | null;
+  /** Starts in a row that ended before the program took anything. */
+  failed_starts: number;
+  /** What the program reported of itself: models, commands, modes. */
+  catalogue: string;
+  created_at: number;
+  changed_at: number;
+  ended_at: number | null;
+};
+/** One input of a session. */
+export type TurnTable = {
+  id: string;
+  session_id: string;
+  request_id: string;
+  intent_hash: string;
+  kind: string;
+  text: string;
+  /** Order among those that wait. */
+  position: number;
+  /** The number of the turn it began, or that it was put into. */
+  turn: number | null;
+  state: string;
+  /** The start of the program it was given to. */
+  generation: number | null;
+  cancel_requested: number;
+  cancel_told: number;
+  outcome: string | null;
+  reason: string | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+};
+/** What the program of a session is to be told and the keeper may not have written yet: each at most once. */
+export type SessionFrameTable = {
+  session_id: string;
+  generation: number;
+  key: string;
+  position: Generated<number>;
+  text: string;
+  /** The input it carries; null: none of its own. */
+  turn_id: string | null;
+};
+/** One process of a session; its id names the keeper's directory. */
+export type SessionRunTable = {
+  id: string;
+  session_id: string;
+  generation: number;
+  described: string;
+  identity: string | null;
+  /** recorded, launched or ended. */
+  state: string;
+  /** 1 once it said that it takes prompts. */
+  ready: number;
+  /** Committed parse position, and the dialogue's state there. */
+  stdout_offset: number;
+  stderr_offset: number;
+  stderr_tail: string;
+  dialogue: string;
+  end: string | null;
+  started_at: number;
+  ended_at: number | null;
+};
+export type InteractionTable = {
+  id: string;
+  session_id: string;
+  generation: number;
+  /** What the program calls it. */
+  key: string;
+  turn: number | null;
+  ask: string;
+  revision: number;
+  state: string;
+  outcome: string | null;
+  message: string | null;
+  by: string | null;
+  /** 1 once the program was told. */
+  told: number;
+  deadline_at: number | null;
+  created_at: number;
+  settled_at: number | null;
+};

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { instant } from './scalars.ts';
+
+// A question, approval or plan that waits for a person (contracts/sessions.md, "Interactions").
+
+/** What is asked. `command` runs a program, `edit` changes files, `tool` is any other tool, `question` wants words, `plan` wants approval of a plan. */
+export const interactionKind = z.enum(['command', 'edit', 'tool', 'question', 'plan']);
+
+export const interactionOutcome = z.enum(['approved', 'approved-for-session', 'denied', 'answered', 'timed-out', 'withdrawn']);
+export type InteractionOutcome = z.output<typeof interactionOutcome>;
+
+/** The exact thing that is asked. */
+export const interactionAsk = z.object({
+  kind: interactionKind,
+  /** The tool as the program calls it. */
+  tool: z.string().nullable(),
+  title: z.string(),
+  /** For commands: the command that will run. */
+  command: z.string().nullable(),
+  /** Files it is about. */
+  paths: z.array(z.string()),
+  /** Everything else that the program said of it, as text (a diff, the input, the plan). */
+  detail: z.string(),
+  /** For questions: what can be chosen; empty: words of one's own. */
+  choices: z.array(z.string()),
+  /** Outcomes that can be given. */
+  outcomes: z.array(interactionOutcome),
+});
+export type InteractionAsk = z.output<typeof interactionAsk>;
+
+export const interactionView = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  sessionName: z.string(),
+  turn: z.int().nullable(),
+  state: z.enum(['open', 'settled']),
+  revision: z.int(),
+  ask: interactionAsk,
+  outcome: interactionOutcome.nullable(),
+  /** Who gave the answer. */
+  by: z.string().nullable(),
+  /** After it, the action does not happen; null: it waits as long as it takes. */
+  deadlineAt: instant.nullable(),
+  createdAt: instant,
+  settledAt: instant.nullable(),
+});
+export type InteractionView = z.output<typeof interactionView>;
+
+export const interactionAnswer = z.strictObject({
+  revision: z.int().min(1),
+  outcome: z.enum(['approved', 'approved-for-session', 'denied', 'answered']),
+  /** Words for the agent: the answer to a question, or why something was denied. */
+  message: z.string().max(20_000).optional(),
+});
+export type InteractionAnswer = z.output<typeof interactionAnswer>;

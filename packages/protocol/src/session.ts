@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { instant, requestId, safeName } from './scalars.ts';
+
+// A conversation with an agent that people hold (contracts/sessions.md).
+
+/** What an agent may do without asking: `ask` before each tool that changes something, `edits` without asking for edits of files, `all`, or only `plan`. */
+export const permissionMode = z.enum(['ask', 'edits', 'all', 'plan']);
+export type PermissionMode = z.output<typeof permissionMode>;
+
+/** `dormant`: no program runs; the next turn wakes it. */
+export const sessionState = z.enum(['starting', 'idle', 'running', 'waiting', 'dormant', 'ended', 'failed']);
+export type SessionState = z.output<typeof sessionState>;
+
+/** `pending` waits; `dispatching` may have reached the program; `accepted` did; `uncertain` is yours to decide: retry or discard. */
+export const turnState = z.enum(['pending', 'dispatching', 'accepted', 'uncertain', 'ended', 'removed']);
+export type TurnState = z.output<typeof turnState>;
+
+/** `prompt` begins a turn; `steer` goes into the one that runs. */
+export const turnKind = z.enum(['prompt', 'steer']);
+
+export const turnOutcome = z.enum(['success', 'error', 'cancelled', 'interrupted', 'limit', 'budget', 'uncertain']);
+
+const promptText = z.string().min(1).max(4_000_000);
+
+/** One input to a session. */
+export const turnView = z.object({
+  id: z.string(),
+  requestId: z.string(),
+  kind: turnKind,
+  /** Its number in the log once it was dispatched. */
+  turn: z.int().nullable(),
+  state: turnState,
+  text: z.string(),
+  outcome: turnOutcome.nullable(),
+  /** What went wrong, or why it waits. */
+  reason: z.string().nullable(),
+  createdAt: instant,
+  startedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+  /** The answer to a request that was made before. */
+  replayed: z.boolean(),
+});
+export type TurnView = z.output<typeof turnView>;
+
+export const sessionView = z.object({
+  id: z.string(),
+  seq: z.int(),
+  /** The newest event of its log. */
+  sequence: z.int(),
+  name: z.string(),
+  state: sessionState,
+  reason: z.string().nullable(),
+  project: z.object({ id: z.string(), name: z.string() }),
+  environment: z.object({ id: z.string(), name: z.string(), backend: z.string(), state: z.string() }),
+  harness: z.string(),
+  model: z.string().nullable(),
+  effort: z.string().nullable(),
+  mode: permissionMode,
+  /** The mode that the program said it is in; null: it said nothing yet. */
+  effectiveMode: z.string().nullable(),
+  /** The program's own id of the conversation. */
+  conversation: z.string().nullable(),
+  /** Starts of the program so far. */
+  generation: z.int(),
+  /** The turn that runs. */
+  turn: z.int().nullable(),
+  /** Inputs that wait. */
+  queued: z.int(),
+  /** Open interactions. */
+  interactions: z.int(),
+  createdAt: instant,
+  changedAt: instant,
+  endedAt: instant.nullable(),
+  replayed: z.boolean(),
+});
+export type SessionView = z.output<typeof sessionView>;
+
+export const sessionCreate = z.strictObject({
+  /** Id, name or path of a project. Left out when an environment is named. */
+  project: z.string().min(1).max(4096).optional(),
+  /** An environment of its own that is there already. Default: one is made for this session. */
+  environment: z.string().min(1).max(200).optional(),
+  name: safeName.optional(),
+  harness: z.string().max(100).optional(),
+  model: z.string().max(200).optional(),
+  effort: z.string().max(50).optional(),
+  mode: permissionMode.default('ask'),
+  backend: z.string().max(100).optional(),
+  base: z.string().min(1).max(500).optional(),
+  /** The first prompt, sent once its environment is ready. */
+  prompt: promptText.optional(),
+  requestId: requestId.optional(),
+});
+export type SessionCreate = z.output<typeof sessionCreate>;
+
+export const turnCreate = z.strictObject({
+  text: promptText,
+  kind: turnKind.default('prompt'),
+  requestId: requestId.optional(),
+});
+export type TurnCreate = z.output<typeof turnCreate>;
+
+export const turnChange = z.strictObject({
+  /** New text of an input that waits. */
+  text: promptText.optional(),
+  /** Place among those that wait, from 0. */
+  position: z.int().min(0).max(100_000).optional(),
+});
+
+/** Answers the ids of a batch, in band. */
+export const sessionActivity = z.object({
+  items: z.array(
+    z.object({
+      id: z.string(),
+      activity: z.enum(['idle', 'running', 'waiting', 'dormant', 'ended', 'missing', 'unavailable']),
+    }),
+  ),
+});
