@@ -85,7 +85,7 @@ for (const name of agentNames) {
 
     beforeAll(async () => {
       model = await modelOfSuite(scriptsOf(cases(name)));
-      place.configure(configFor(model, { harness: name }));
+      place.configure(configFor(model, { harness: name, memory: ['project'] }));
       const stored = await place.cli(['secret', 'set', 'other'], { input: canaries.stored });
       expect([stored.code, stored.stderr]).toEqual([0, stored.stderr]);
       writeFileSync(join(place.data, 'canary'), canaries.file);
@@ -119,6 +119,7 @@ for (const name of agentNames) {
           true,
           true,
         ]);
+        expect(callsWith(model, '[tool]')[0]?.body).toContain('$ORRERY_MEMORY/project: notes on this project');
         const { items } = await client.call('usageShow', { query: { task: id } });
         expect(items.reduce((sum, item) => sum + (item.costUsd ?? Number.NaN), 0)).toBeCloseTo(task.result!.usage.costUsd!, 8);
       });

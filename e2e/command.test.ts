@@ -89,7 +89,7 @@ describe.concurrent('a verdict', () => {
       cause: null,
       attempts: 1,
       result: {
-        validation: { passed: false, exitCode: 4, timedOut: false, output: 'never good enough\n' },
+        validation: { passed: false, exitCode: 4, timedOut: false, limit: null, output: 'never good enough\n' },
         filesChanged: 1,
         insertions: 3,
       },

@@ -44,17 +44,36 @@ describe.concurrent('limits end what passes them, each with its own word', () =>
     expect(verdictOf(task)).toEqual(['failed', 'timeout']);
   });
 
-  it('a validation: rejected, and said to have timed out', async () => {
+  it('a validation: failed, timeout, and said to have timed out', async () => {
     const repository = await project(
       'limit-validation',
       { validation: 'echo checking; sleep 600' },
       'validation: { maxRetries: 0 }',
     );
     const task = await conduct('echo work > work.txt', { project: repository, limits: { hookMs: 1_500 } });
-    expect([task.verdict, task.result?.validation]).toEqual([
-      'rejected',
-      { passed: false, exitCode: null, timedOut: true, output: 'checking\n', outputBytes: 9 },
+    expect([...verdictOf(task), task.reason, task.result?.validation]).toEqual([
+      'failed',
+      'timeout',
+      expect.stringContaining('validation.sh ended by its time limit'),
+      { passed: false, exitCode: null, timedOut: true, limit: null, output: 'checking\n', outputBytes: 9 },
     ]);
+  });
+
+  it('memory of a validation: limit, and the agent is told before', async () => {
+    const validation = 'grep -q small work.txt && exit 0; exec perl -e \'my @a; push @a, "x" x 10_000_000 while 1\'';
+    const limits = { memoryBytes: 200_000_000 };
+    const settings = 'validation: { maxRetries: 1 }';
+    const large = await project('limit-validation-memory', { validation }, settings);
+    const task = await conduct('echo large > work.txt; cat >> told.txt', { project: large, limits });
+    expect([...verdictOf(task), task.reason, task.result?.validation?.limit]).toEqual([
+      'limit',
+      'memory',
+      expect.stringContaining('validation.sh reached the memory limit'),
+      'memory',
+    ]);
+    const small = await project('limit-validation-mended', { validation }, settings);
+    const mending = 'grep -q "validation.sh reached the memory limit" && echo small > work.txt || echo large > work.txt';
+    expect(verdictOf(await conduct(mending, { project: small, limits }))).toEqual(['accepted', null]);
   });
 
   it('output: limit, exit 10', async () => {

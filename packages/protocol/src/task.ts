@@ -118,6 +118,8 @@ export const validationOutcome = z.object({
   passed: z.boolean(),
   exitCode: z.int().nullable(),
   timedOut: z.boolean(),
+  /** The bound that stopped it, `memory` for one; null: it ended by itself, or ran out of time. */
+  limit: z.string().nullable().default(null),
   /** Head and tail of both streams, at most 64 KiB. */
   output: z.string(),
   outputBytes: z.int(),

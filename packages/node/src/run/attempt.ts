@@ -60,12 +60,7 @@ const driveUntilValid = async (open: OpenAttempt): Promise<Ending> => {
     const validation = await validate(open, round);
     checkGoing(open);
     if (validation.passed) return acceptedEnding;
-    if (round > maxRetries)
-      return {
-        verdict: 'rejected',
-        cause: null,
-        reason: `validation.sh still fails after ${round} ${round === 1 ? 'turn' : 'turns'}.`,
-      };
+    if (round > maxRetries) return validation.ending;
     prompt = retryPrompt(template, validation.output);
   }
 };

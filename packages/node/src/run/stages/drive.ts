@@ -5,6 +5,7 @@ import type { Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts'
 import { type Ending, openAttempt } from '../../task/index.ts';
 import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
 import { endingOfRun, endingOfTurn } from '../ending.ts';
+import { memoryNote } from '../memory.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
 import { taskEnvironment } from './hook.ts';
@@ -96,13 +97,20 @@ const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string):
     scratchpad: environment.scratchpad,
     brokerEndpoint: environment.brokerEndpoint,
     tokenFile: open.runTokenFile,
-    systemPrompt: null,
+    systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
     command: open.intent.command ?? null,
     asRoot: parts.asRoot,
   });
   for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
   return launch;
 };
+
+/** What every agent is told beside its prompt. */
+const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null =>
+  memoryNote(
+    prepared.settings.memory.filter((kind) => kind !== 'project' || task.project_id !== null),
+    intent,
+  );
 
 const turnSpec = (
   open: OpenAttempt,

@@ -8,6 +8,7 @@ import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContex
 import type { Collected } from '../doors.ts';
 import { keepConversation } from '../conversation.ts';
 import { endingWithLoss } from '../ending.ts';
+import { limitIn } from '../limit-text.ts';
 import { mergeMemory } from '../memory.ts';
 import { environmentDirectory, environmentId, findAgain } from './open.ts';
 
@@ -161,6 +162,7 @@ const lastValidation = async (context: AttemptContext): Promise<TaskResult['vali
     passed: last.state === 'passed',
     exitCode: last.exit_code,
     timedOut: last.state === 'timeout',
+    limit: limitIn(last.note),
     output,
     outputBytes: Buffer.byteLength(output),
   };
