@@ -30,6 +30,13 @@ export type PlaceState =
   | { readonly state: 'gone'; readonly why: string }
   | { readonly state: 'unknown'; readonly why: string };
 
+/** A socket of this machine that is reachable in a place for as long as a connection lives. */
+export type ForwardedSocket = {
+  /** Resolves when it is not any more, for whatever reason. */
+  readonly over: Promise<unknown>;
+  close(): void;
+};
+
 /** One place of one environment. */
 export type Place = {
   /** What finds it again after a restart of the node; stored in the environment's record. No secrets. */
@@ -43,6 +50,11 @@ export type Place = {
   /** Where programs really lie there: values of PATH, SHELL, LANG; names only are passed through from it. */
   readonly variables: Readonly<Record<string, string>>;
   exec(command: PlaceCommand): Promise<PlaceProcess>;
+  /**
+   * Makes `target` of this machine reachable as the socket `inside`, by the place's own connection. Null where that is not
+   * to be had there; absent where it never is: then a relay does it.
+   */
+  forwardSocket?(inside: string, target: string): Promise<ForwardedSocket | null>;
   state(): Promise<PlaceState>;
   /** Where the keeper program lies there, when the provider brought it; absent: the foundation brings it into `root`. */
   readonly keeper?: string;

@@ -1,4 +1,5 @@
-// The broker's way into a place: connections of keepers' fronts there come out here, at the node's own socket. Nothing
+// The broker's way into a place: connections of keepers' fronts there come out here, at the node's own socket, by the
+// place's own connection where it forwards sockets, else by a relay over a command's streams. Nothing
 // listens for it on this machine, and in the place only a socket of the environment.
 import { OrreryError } from '@orrery/protocol/errors';
 import { startInPlace, unreachable } from './command.ts';
@@ -56,23 +57,42 @@ const serveOnce = async (process: PlaceProcess, target: string, onReady: () => v
   }
 };
 
+type Current = { close(): void };
+
+/** One way in, until it ends. `begun` is told of it at once, so that it can be closed. */
+const serveWay = async (line: Line, target: string, told: { begun(way: Current): void; ready(): void }): Promise<void> => {
+  const { place, layout } = line;
+  const forwarded = await place.forwardSocket?.(layout.brokerSocket, target);
+  if (forwarded !== undefined && forwarded !== null) {
+    told.begun(forwarded);
+    told.ready();
+    await forwarded.over;
+    return;
+  }
+  const argv = [layout.keeper, 'relay', '--listen', layout.brokerSocket, '--silence-ms', String(RELAY_SILENCE_MS)];
+  const process = await startInPlace(place, { argv, stdin: 'open', timeoutMs: null });
+  told.begun(process);
+  await serveOnce(process, target, told.ready);
+};
+
 /**
  * Keeps the way from the broker socket of a place to `target` open until it is stopped or the place is gone. While it is
  * broken, fronts hold their new connections; those that were open end, and programs make new ones.
  */
 export const serveBroker = (line: Line, target: string): BrokerRelay => {
-  const { place, layout } = line;
   let stopped = false;
-  let current: PlaceProcess | null = null;
-  const argv = [layout.keeper, 'relay', '--listen', layout.brokerSocket, '--silence-ms', String(RELAY_SILENCE_MS)];
+  let current: Current | null = null;
   const keep = async (): Promise<void> => {
     let pauses = createPauses(line);
     while (!stopped) {
       try {
-        const process = await startInPlace(place, { argv, stdin: 'open', timeoutMs: null });
-        current = process;
-        if (stopped) process.close();
-        await serveOnce(process, target, () => (pauses = createPauses(line)));
+        await serveWay(line, target, {
+          begun: (way) => {
+            current = way;
+            if (stopped) way.close();
+          },
+          ready: () => (pauses = createPauses(line)),
+        });
         if (!stopped) await checkThere(line);
         if (!stopped) await pauses.next(unreachable('the way to the broker broke'));
       } catch (thrown) {

@@ -65,6 +65,26 @@ export const sessionLine = (destination: Destination, socket: string): string[] 
   ENTRY,
 ];
 
+/**
+ * Asks the connection of `socket`, and nobody else, to begin or end forwarding the host's socket `inside` to `target`. What
+ * is said of forwarding in a configuration has no part in it.
+ */
+export const forwardLine = (
+  { host }: Destination,
+  socket: string,
+  { verb, inside, target }: { readonly verb: 'forward' | 'cancel'; readonly inside: string; readonly target: string },
+): string[] => [
+  '-F',
+  'none',
+  ...['BatchMode=yes', 'LogLevel=ERROR', `ControlPath=${socket}`].flatMap((option) => ['-o', option]),
+  '-O',
+  verb,
+  '-R',
+  `${inside}:${target}`,
+  '--',
+  host,
+];
+
 /** Says everything about a connection of its own: for the key of a host that is not known. */
 export const verboseLine = (destination: Destination): string[] => [
   ...common(destination, ['ControlMaster=no', 'ControlPath=none', 'LogLevel=DEBUG1']),

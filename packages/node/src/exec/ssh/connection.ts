@@ -1,9 +1,10 @@
 // One connection to the host: a client that waits there, and lets sessions through.
 import type { OrreryError } from '@orrery/protocol/errors';
-import { sessionLine, masterLine, verboseLine } from './client-line.ts';
+import { forwardLine, sessionLine, masterLine, verboseLine } from './client-line.ts';
 import type { Destination } from './client-line.ts';
 import { FACTS, readFacts } from './facts.ts';
 import type { HostFacts } from './facts.ts';
+import { askedConnection } from './asked-connection.ts';
 import { failureError, fingerprintIn, readFailure } from './failure.ts';
 import { CONNECT_MS, GREETING_BYTES } from './limits.ts';
 import { startSession } from './session.ts';
@@ -24,6 +25,10 @@ export type Connection = {
   /** Resolves when it is over, for whatever reason. */
   readonly over: Promise<unknown>;
   session(spec: Omit<SessionSpec, 'opening'> & { readonly opening: Omit<SessionSpec['opening'], 'mark'> }): Session;
+  /** Begins forwarding a socket of the host; false where the server refuses. Rejects when the connection is gone. */
+  forward(inside: string, target: string): Promise<boolean>;
+  /** Ends it; the server leaves the socket's name behind. */
+  endForward(inside: string, target: string): void;
   close(): void;
 };
 
@@ -74,6 +79,12 @@ export const connect = async (parts: ConnectionParts, socket: string): Promise<C
     over: own.over,
     session: (spec) =>
       startSession(startClient(sessionLine(destination, socket)), { ...spec, opening: { ...spec.opening, mark: newMark() } }),
+    forward: (inside, target) =>
+      askedConnection(startClient(forwardLine(destination, socket, { verb: 'forward', inside, target }))),
+    endForward: (inside, target) => {
+      // Nothing hangs on it: with the connection it ends in any case.
+      askedConnection(startClient(forwardLine(destination, socket, { verb: 'cancel', inside, target }))).catch(() => undefined);
+    },
     close: () => own.close(),
   };
 };

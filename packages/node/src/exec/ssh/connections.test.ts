@@ -27,6 +27,8 @@ const fakeConnections = (failures: number[] = []) => {
         one.closed = true;
         over.resolve(null);
       },
+      forward: () => Promise.resolve(true),
+      endForward: () => undefined,
       session: (): Session => {
         const ended = Promise.withResolvers<SessionEnd>();
         one.ends.push(() => ended.resolve(END));

@@ -2,6 +2,7 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from './connection.ts';
 import type { HostFacts } from './facts.ts';
+import type { ForwardedSocket } from '../remote/place.ts';
 import type { Session } from './session.ts';
 
 /** How connections are kept. */
@@ -16,11 +17,14 @@ export type Connections = {
   /** Facts of the host, by the newest connection; connects when there is none. */
   facts(): Promise<HostFacts>;
   session(spec: Parameters<Connection['session']>[0]): Promise<Session>;
+  /** Forwards a socket of the host on one of them, which then stays open. Null where the server refuses. */
+  forward(inside: string, target: string): Promise<ForwardedSocket | null>;
   /** Ends all of them. What runs on the host is not touched. */
   close(): void;
 };
 
-type Line = { readonly connection: Connection; sessions: number; idle: NodeJS.Timeout | null };
+/** `forwards` keep a connection open and are no sessions. */
+type Line = { readonly connection: Connection; sessions: number; forwards: number; idle: NodeJS.Timeout | null };
 
 /** None is open at first. */
 export const createConnections = ({ open, sessionsEach, idleMs }: ConnectionsOptions): Connections => {
@@ -37,7 +41,7 @@ export const createConnections = ({ open, sessionsEach, idleMs }: ConnectionsOpt
   };
   const rest = (line: Line): void => {
     wake(line);
-    if (line.sessions > 0 || !lines.has(line)) return;
+    if (line.sessions + line.forwards > 0 || !lines.has(line)) return;
     line.idle = setTimeout(() => {
       drop(line);
       line.connection.close();
@@ -46,7 +50,7 @@ export const createConnections = ({ open, sessionsEach, idleMs }: ConnectionsOpt
   };
   const openLine = async (): Promise<Line> => {
     const connection = await open();
-    const line: Line = { connection, sessions: 0, idle: null };
+    const line: Line = { connection, sessions: 0, forwards: 0, idle: null };
     if (closed) {
       connection.close();
       throw new OrreryError('backend_unreachable', 'The node is leaving the host.');
@@ -73,7 +77,34 @@ export const createConnections = ({ open, sessionsEach, idleMs }: ConnectionsOpt
       await another();
     }
   };
+  const forward: Connections['forward'] = async (inside, target) => {
+    const line = await take();
+    line.sessions -= 1;
+    line.forwards += 1;
+    const { connection } = line;
+    const end = Promise.withResolvers<unknown>();
+    void connection.over.then(end.resolve);
+    void end.promise.then(() => {
+      line.forwards -= 1;
+      rest(line);
+    });
+    try {
+      if (await connection.forward(inside, target)) {
+        const close = (): void => {
+          connection.endForward(inside, target);
+          end.resolve(null);
+        };
+        return { over: end.promise, close };
+      }
+    } catch (thrown) {
+      end.resolve(null);
+      throw thrown;
+    }
+    end.resolve(null);
+    return null;
+  };
   return {
+    forward,
     facts: async () => {
       for (let line = [...lines].at(-1); ; line = [...lines].at(-1)) {
         if (line !== undefined) return line.connection.facts;

@@ -19,14 +19,14 @@ describe.skipIf(noSshHost() !== null)('with a host to log in to', () => {
   afterAll(() => host?.close());
 
   describeRemote(
-    'ssh as root',
-    { path, module, given: () => optionsFor(host) },
+    'ssh as root, the broker forwarded',
+    { path, module, given: () => ({ ...optionsFor(host), broker: 'forward' }) },
     { confines, enforces: { memory: true, processes: true } },
   );
 
   describeRemote(
-    'ssh as a user',
-    { path, module, given: () => optionsFor(host, ACCOUNT) },
+    'ssh as a user, the broker by a relay',
+    { path, module, given: () => ({ ...optionsFor(host, ACCOUNT), broker: 'relay' }) },
     { confines, enforces: { memory: false, processes: false } },
   );
 

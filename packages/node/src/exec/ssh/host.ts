@@ -3,7 +3,7 @@ import type { Spawner } from '../../kernel/spawner.ts';
 import { randomHex, systemRandom } from '../../kernel/random.ts';
 import { runInPlace } from '../remote/command.ts';
 import type { PlaceAnswer } from '../remote/command.ts';
-import type { PlaceCommand, PlaceProcess } from '../remote/place.ts';
+import type { ForwardedSocket, PlaceCommand, PlaceProcess } from '../remote/place.ts';
 import { clientEnvironment } from './client-line.ts';
 import type { Destination } from './client-line.ts';
 import { connect } from './connection.ts';
@@ -35,6 +35,8 @@ export type Host = {
     parameters: readonly string[],
     options?: { readonly stdin?: Uint8Array; readonly timeoutMs?: number },
   ): Promise<PlaceAnswer>;
+  /** Forwards a socket of the host; see `Connections`. */
+  forward(inside: string, target: string): Promise<ForwardedSocket | null>;
   /** Drops all connections. */
   close(): void;
 };
@@ -77,6 +79,7 @@ export const createHost = (destination: Destination, parts: HostParts): Host => 
     exec,
     script: (text, parameters, { stdin, timeoutMs = HOST_COMMAND_MS } = {}) =>
       runInPlace({ exec }, ['sh', '-c', text, 'sh', ...parameters], { timeoutMs, ...(stdin === undefined ? {} : { stdin }) }),
+    forward: connections.forward,
     close: () => connections.close(),
   };
 };

@@ -27,6 +27,10 @@ const optionsSchema = z.strictObject({
   connectSeconds: z.int().min(1).max(600).default(20).describe('How long connecting may take'),
   aliveSeconds: z.int().min(1).max(600).default(15).describe('A silent connection is asked for a sign of life this often'),
   aliveCount: z.int().min(1).max(60).default(3).describe('After so many unanswered ones it is lost'),
+  broker: z
+    .enum(['auto', 'forward', 'relay'])
+    .default('auto')
+    .describe('How programs reach the node: forwarded by the connection, by a relay, or by the first the server allows'),
   sessionsPerConnection: z
     .int()
     .min(1)
@@ -51,7 +55,7 @@ export const sshPlaces = (options: unknown, parts: SshBackendParts): PlaceProvid
   parseBackendOptions('ssh', optionsSchema.partial({ host: true }), options);
   if (!namesHost(options)) throw noHost();
   const parsed = parseBackendOptions('ssh', optionsSchema, options);
-  const { host, sshPath, sessionsPerConnection, ...rest } = parsed;
+  const { host, sshPath, sessionsPerConnection, broker, ...rest } = parsed;
   const hosts = new Map<string, Host>();
   const hostNamed = (name: string): Host => {
     const known = hosts.get(name);
@@ -70,7 +74,7 @@ export const sshPlaces = (options: unknown, parts: SshBackendParts): PlaceProvid
     return made;
   };
   const { installation, keeperProgram } = parts;
-  return createSshProvider({ host: hostNamed(host), hostNamed, installation, keeperProgram });
+  return createSshProvider({ host: hostNamed(host), hostNamed, installation, keeperProgram, broker });
 };
 
 /** The factory of `ssh`. Its options are the keys of `optionsSchema`. */

@@ -16,6 +16,7 @@ import {
   MAKE,
   REMOVE,
   rootOf,
+  socketsOf,
 } from './layout.ts';
 
 let home = '';
@@ -53,12 +54,12 @@ describe('the folders of a host', () => {
     mkdirSync(join(root, 'locked/in'), { recursive: true });
     writeFileSync(join(root, 'locked/in/file'), '');
     spawnSync('chmod', ['-R', 'a-rwx', join(root, 'locked')]);
-    expect(run(REMOVE, root, '/no/keeper', environmentsOf(home)).status).toBe(0);
+    expect(run(REMOVE, root, '/no/keeper', environmentsOf(home), socketsOf(home)).status).toBe(0);
     expect(readdirSync(environmentsOf(home))).toEqual(['two']);
     expect(run(LOOK, root, home).stdout).toBe('gone');
     expect(run(LIST, installationOf(home, 'one'))).toEqual({ stdout: '', status: 0 });
-    expect(run(REMOVE, root, '/no/keeper', environmentsOf(home)).status).toBe(0);
-    run(REMOVE, other, '/no/keeper', environmentsOf(home));
+    expect(run(REMOVE, root, '/no/keeper', environmentsOf(home), socketsOf(home)).status).toBe(0);
+    run(REMOVE, other, '/no/keeper', environmentsOf(home), socketsOf(home));
     expect(existsSync(join(home, '.local/share/orrery'))).toBe(false);
   });
 
@@ -69,7 +70,7 @@ describe('the folders of a host', () => {
   it('stay when what runs in them could not be ended', () => {
     const root = rootOf(home, 'one', 'env-1');
     mkdirSync(join(root, 'runs'), { recursive: true });
-    expect(run(REMOVE, root, '/bin/false', environmentsOf(home)).status).toBe(5);
+    expect(run(REMOVE, root, '/bin/false', environmentsOf(home), socketsOf(home)).status).toBe(5);
     expect(existsSync(root)).toBe(true);
   });
 
@@ -79,7 +80,7 @@ describe('the folders of a host', () => {
     make(rootOf(home, 'two', 'env-1'));
     run(FORGET, environmentsOf(home), cache);
     expect(existsSync(cache)).toBe(true);
-    run(REMOVE, rootOf(home, 'two', 'env-1'), '/no/keeper', environmentsOf(home));
+    run(REMOVE, rootOf(home, 'two', 'env-1'), '/no/keeper', environmentsOf(home), socketsOf(home));
     run(FORGET, environmentsOf(home), cache);
     expect(existsSync(cache)).toBe(false);
   });

@@ -54,11 +54,13 @@ ls -1 -- "$1"
 `;
 
 /**
- * $1: the root, $2: a keeper program, $3: the folder of all installations. Ends what runs in the environment, removes it,
- * and the folders above it that are empty then. Agents may leave folders that their own user cannot write to.
+ * $1: the root, $2: a keeper program, $3: the folder of all installations, $4: that of forwarded sockets. Ends what runs in
+ * the environment, removes it with its socket, and the folders above it that are empty then. Agents may leave folders that their own user cannot write to.
  */
 export const REMOVE = `
 if [ -d "$1/runs" ]; then "$2" sweep "$1/runs" >/dev/null || exit 5; fi
+socket=$(readlink -- "$1/broker.sock" 2>/dev/null)
+case $socket in "$4"/*) rm -f -- "$socket" ;; esac
 if [ -e "$1" ]; then
   rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwX -- "$1" 2>/dev/null; rm -rf -- "$1" || exit 6; }
 fi
@@ -68,6 +70,9 @@ exit 0
 
 /** The cache of a user. */
 export const cacheOf = (home: string): string => `${home}/.cache/orrery`;
+
+/** The sockets that connections forward: short names, for a socket's has to be. */
+export const socketsOf = (home: string): string => `${cacheOf(home)}/s`;
 
 /** $1: the folder of all installations, $2: the cache. Removes the keeper programs when no environment is left that could use one. */
 export const FORGET = `

@@ -3,10 +3,11 @@ import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { unreachable } from '../remote/command.ts';
 import { measurePlace } from '../remote/measure.ts';
 import type { Place, PlaceState } from '../remote/place.ts';
+import { forwardSocket } from './forward.ts';
 import { variablesOf } from './host.ts';
 import type { Host } from './host.ts';
 import type { HostFacts } from './facts.ts';
-import { environmentsOf, keeperOf, LOOK, REMOVE } from './layout.ts';
+import { environmentsOf, keeperOf, LOOK, REMOVE, socketsOf } from './layout.ts';
 import { REMOVE_MS } from './limits.ts';
 
 /** What finds a place again. */
@@ -81,7 +82,9 @@ export const isThere = async (host: Host, { root, home }: Pick<PlaceRef, 'root' 
 
 /** Ends what runs below `root` and removes it with the folders above that are empty then. */
 export const removeRoot = async (host: Host, { root, home }: Pick<PlaceRef, 'root' | 'home'>, keeper: string): Promise<void> => {
-  const { exitCode, stderr } = await host.script(REMOVE, [root, keeper, environmentsOf(home)], { timeoutMs: REMOVE_MS });
+  const { exitCode, stderr } = await host.script(REMOVE, [root, keeper, environmentsOf(home), socketsOf(home)], {
+    timeoutMs: REMOVE_MS,
+  });
   if (exitCode === 0) return;
   throw new OrreryError(
     'backend_unavailable',
@@ -103,16 +106,40 @@ const stateOf = async (host: Host, ref: PlaceRef): Promise<PlaceState> => {
   }
 };
 
+/** How the broker comes in: by the connection itself, by a relay, or by the first that the server allows. */
+export type BrokerWay = 'auto' | 'forward' | 'relay';
+
+/** The error of a server that forwards no sockets, where nothing else will do. */
+export const refuseNoForward = (host: Host): OrreryError =>
+  new OrreryError('backend_unavailable', `The host ${host.name} forwards no sockets.`, {
+    rule: 'execution.options.ssh.broker is forward: the broker comes in by the connection itself and by nothing else.',
+    fix: 'Set AllowTcpForwarding and AllowStreamLocalForwarding to yes in sshd_config there, or broker: auto here.',
+  });
+
 /** What a place is made of. `keeper` answers where a keeper program of this node lies on the host. */
 export type PlaceParts = {
   readonly host: Host;
   readonly ref: PlaceRef;
   readonly facts: HostFacts;
   readonly keeper: () => Promise<string>;
+  readonly broker: BrokerWay;
+};
+
+const waysOf = (host: Host, ref: PlaceRef, broker: BrokerWay): Pick<Place, 'forwardSocket'> => {
+  if (broker === 'relay') return {};
+  return {
+    forwardSocket: async (inside, target) => {
+      await sameMachine(host, ref);
+      const forwarded = await forwardSocket(host, inside, target);
+      if (forwarded === null && broker === 'forward') throw unreachable(refuseNoForward(host).message);
+      return forwarded;
+    },
+  };
 };
 
 /** A place whose folder is there. */
-export const createPlace = ({ host, ref, facts, keeper }: PlaceParts): Place => ({
+export const createPlace = ({ host, ref, facts, keeper, broker }: PlaceParts): Place => ({
+  ...waysOf(host, ref, broker),
   ref,
   identity: { host: host.name },
   root: ref.root,

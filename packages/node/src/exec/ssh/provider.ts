@@ -7,8 +7,22 @@ import { mustRun } from '../remote/command.ts';
 import type { Place, PlaceProvider } from '../remote/place.ts';
 import { carryKeeper } from './carry.ts';
 import type { Host } from './host.ts';
-import { cacheOf, environmentIn, environmentsOf, FORGET, installationOf, keeperOf, LINK, LIST, MAKE, rootOf } from './layout.ts';
-import { createPlace, isThere, newRef, readRef, removeRoot, sameMachine } from './place.ts';
+import { clearSocket, forwardSocket } from './forward.ts';
+import {
+  cacheOf,
+  environmentIn,
+  environmentsOf,
+  FORGET,
+  installationOf,
+  keeperOf,
+  LINK,
+  LIST,
+  MAKE,
+  rootOf,
+  socketsOf,
+} from './layout.ts';
+import { createPlace, isThere, newRef, readRef, refuseNoForward, removeRoot, sameMachine } from './place.ts';
+import type { BrokerWay } from './place.ts';
 
 /** What a provider is made of. */
 export type SshProviderParts = {
@@ -18,6 +32,7 @@ export type SshProviderParts = {
   readonly hostNamed: (name: string) => Host;
   readonly installation: string;
   readonly keeperProgram: (arch: string) => string;
+  readonly broker: BrokerWay;
 };
 
 const CANNOT_STOP: readonly string[] = [
@@ -40,10 +55,19 @@ const probeHost = async (host: Host, keeperProgram: SshProviderParts['keeperProg
   return readProbe(JSON.parse(said.toString('utf8')));
 };
 
+/** Forwards a socket that nobody uses, once. */
+const checkForward = async (host: Host): Promise<void> => {
+  const name = `${socketsOf((await host.facts()).home)}/checked`;
+  const forwarded = await forwardSocket(host, name, '/dev/null');
+  if (forwarded === null) throw refuseNoForward(host);
+  forwarded.close();
+  await clearSocket(host, name);
+};
+
 /** The provider. */
-export const createSshProvider = ({ host, hostNamed, installation, keeperProgram }: SshProviderParts): PlaceProvider => {
+export const createSshProvider = ({ host, hostNamed, installation, keeperProgram, broker }: SshProviderParts): PlaceProvider => {
   const placeOn = async (on: Host, ref: ReturnType<typeof newRef>): Promise<Place> =>
-    createPlace({ host: on, ref, facts: await on.facts(), keeper: () => carryKeeper(on, keeperProgram) });
+    createPlace({ host: on, ref, facts: await on.facts(), keeper: () => carryKeeper(on, keeperProgram), broker });
   return {
     name: 'ssh',
     provides: [],
@@ -53,6 +77,7 @@ export const createSshProvider = ({ host, hostNamed, installation, keeperProgram
       const { endsLeftovers, user } = await host.facts();
       if (endsLeftovers) throw refuseLeftovers(host, user);
       await carryKeeper(host, keeperProgram);
+      if (broker === 'forward') await checkForward(host);
     },
     probe: () => probeHost(host, keeperProgram),
     create: async ({ environmentId }, progress) => {

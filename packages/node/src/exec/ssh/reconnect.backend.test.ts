@@ -1,5 +1,5 @@
 // A connection is only a view: what runs on a host goes on without one, and is seen whole by the next.
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { collect, until } from '../../../test/conformance/stage.ts';
@@ -105,33 +105,41 @@ describe.skipIf(noSshHost() !== null)('a line that breaks', () => {
     await environment.close();
   });
 
-  it('while nobody can reach the host the broker is away, and calls to it wait', async () => {
-    writeFileSync(join(stage.spec.workdir, 'ask'), ASK);
-    const environment = await backend.open(stage.spec);
-    const port = environment.brokerEndpoint.split(':').at(-1)!;
-    const calls = `bash ./ask ${port} one; sleep 2; bash ./ask ${port} two`;
-    const handle = await environment.start(sampleRun({ args: ['-c', calls], cwd: environment.workdir, limits }));
-    await handle.go();
-    let said = '';
-    const reading = (async () => {
-      for await (const { bytes } of handle.output('stdout', 0)) said += Buffer.from(bytes).toString();
-    })();
-    await until('the first answer', () => said !== '', 60_000);
-    host.wire.refuse(true);
-    host.wire.cut();
-    await new Promise((resolve) => {
-      setTimeout(resolve, 4000);
-    });
-    expect(stage.asked).toEqual(['/one']);
-    host.wire.refuse(false);
-    await reading;
-    expect(said).toBe('broker heard /one\nbroker heard /two\n');
-    await handle.wait();
-    await handle.finish();
-    const { stdout } = await runScript(environment, `bash ./ask ${port} again`);
-    expect(stdout).toBe('broker heard /again\n');
-    await environment.close();
-  });
+  it.each(['forward', 'relay'])(
+    'while nobody can reach the host the broker is away, and calls to it wait (%s)',
+    async (broker) => {
+      writeFileSync(join(stage.spec.workdir, 'ask'), ASK);
+      backend = backendOn(host, sshParts(stage.stateDir), { aliveSeconds: 1, aliveCount: 2, broker });
+      const environment = await backend.open(stage.spec);
+      const port = environment.brokerEndpoint.split(':').at(-1)!;
+      const calls = `bash ./ask ${port} one; sleep 2; bash ./ask ${port} two`;
+      const handle = await environment.start(sampleRun({ args: ['-c', calls], cwd: environment.workdir, limits }));
+      await handle.go();
+      let said = '';
+      const reading = (async () => {
+        for await (const { bytes } of handle.output('stdout', 0)) said += Buffer.from(bytes).toString();
+      })();
+      await until('the first answer', () => said !== '', 60_000);
+      host.wire.refuse(true);
+      host.wire.cut();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 4000);
+      });
+      expect(stage.asked).toEqual(['/one']);
+      host.wire.refuse(false);
+      await reading;
+      expect(said).toBe('broker heard /one\nbroker heard /two\n');
+      await handle.wait();
+      await handle.finish();
+      const { stdout } = await runScript(environment, `bash ./ask ${port} again`);
+      expect(stdout).toBe('broker heard /again\n');
+      expect(host.processes().some((line) => line.includes('orrery-keeper relay'))).toBe(broker === 'relay');
+      await environment.close();
+      // No socket is left behind either.
+      const sockets = join(host.home('root'), '.cache/orrery/s');
+      expect(existsSync(sockets) ? readdirSync(sockets) : []).toEqual([]);
+    },
+  );
 
   it('a host that was restarted is told apart: what ran there is lost, and the reason is said; what was done is brought back', async () => {
     const environment = await backend.open(stage.spec);
@@ -145,6 +153,34 @@ describe.skipIf(noSshHost() !== null)('a line that breaks', () => {
     const { stdout } = await runScript(environment, 'cat file');
     expect(stdout).toBe('done\n');
     expect(await environment.close()).toEqual({ lost: null });
+    expect(leftOn(host)).toEqual([]);
+  });
+});
+
+describe.skipIf(noSshHost() !== null)('a server that forwards no sockets', () => {
+  let host: SshHost;
+  let stage: SshStage;
+  beforeAll(async () => {
+    host = await startSshHost({ extra: 'AllowStreamLocalForwarding no' });
+  });
+  afterAll(() => host?.close());
+  beforeEach(async () => {
+    stage = await openSshStage();
+  });
+  afterEach(() => stage?.close());
+
+  it('has the broker by a relay, and is refused, with the fix, where forwarding is what was asked for', async () => {
+    writeFileSync(join(stage.spec.workdir, 'ask'), ASK);
+    const environment = await backendOn(host, sshParts(stage.stateDir)).open(stage.spec);
+    const { stdout } = await runScript(environment, `bash ./ask ${environment.brokerEndpoint.split(':').at(-1)} one`);
+    expect(stdout).toBe('broker heard /one\n');
+    await environment.close();
+    const asked = backendOn(host, sshParts(stage.stateDir), { broker: 'forward' });
+    await expect(asked.preflight([])).rejects.toMatchObject({
+      code: 'backend_unavailable',
+      message: expect.stringContaining('forwards no sockets'),
+      fix: expect.stringContaining('AllowStreamLocalForwarding'),
+    });
     expect(leftOn(host)).toEqual([]);
   });
 });
