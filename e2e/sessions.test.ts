@@ -1,4 +1,6 @@
 /** Conversations with real agent programs on a real node: turns, approvals, steers, stops, sleep, and what a crash leaves. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { SessionView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
@@ -17,12 +19,12 @@ const talkers = ['claude'] as const satisfies readonly AgentName[];
 
 const cases = {
   talk: [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer, after sleep.' }],
-  allow: [{ shell: 'echo allowed > allowed.txt' }, { text: 'It was allowed.' }],
+  allow: [{ shell: 'echo allowed > allowed.txt' }, { text: 'It was allowed.' }, { text: 'Nothing more.' }],
   deny: [{ shell: 'echo denied > denied.txt' }, { text: 'It was not allowed.' }],
   all: [{ shell: 'echo all > all.txt' }, { text: 'Nobody was asked.' }],
-  steer: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'I heard it.' }],
+  steer: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'I heard it.' }, { text: 'Later.' }],
   stop: [{ shell: 'sleep 600' }, { text: 'never' }, { text: 'Another turn.' }],
-  crash: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'Over the crash.' }],
+  crash: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'Over the crash.' }, { text: 'Then this.' }],
 };
 
 for (const name of talkers) {
@@ -108,9 +110,72 @@ for (const name of talkers) {
       expect(items.map(({ outcome, by }) => [outcome, by])).toEqual([['approved', 'mode "all"']]);
     });
 
+    const toolRuns = (id: string): Promise<unknown> =>
+      waitFor('the tool', async () => (await logOf(client, id)).find(({ body }) => body.kind === 'tool.call') ?? null, 120_000);
+
+    /** What the tool of a case waits for. */
+    const letGo = ({ environment }: SessionView): void =>
+      writeFileSync(join(place.data, 'environments', environment.id, 'home', 'go'), '');
+
+    it('takes words into the turn that runs', async () => {
+      const session = await start('steer', { mode: 'all' });
+      const { id } = session;
+      await toolRuns(id);
+      const steer = await send(id, 'Leave the docs alone. MARKER-steer-2', { kind: 'steer' });
+      const queued = await send(id, 'And later this. MARKER-steer-3');
+      letGo(session);
+      expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
+      const heard = await turnOver(client, id, steer.id);
+      expect([heard.outcome, heard.turn]).toEqual(['success', 1]);
+      expect((await turnOver(client, id, queued.id)).turn).toBe(2);
+      expect(model.promptCounts()).toMatchObject({ 'MARKER-steer-2': 1, 'MARKER-steer-3': 1 });
+      expect(await codeOf(send(id, 'nothing runs', { kind: 'steer' }))).toBe('conflict');
+    });
+
+    it('goes on after the node was killed in the middle of a turn: nothing lost, nothing sent twice', async () => {
+      const session = await start('crash', { mode: 'all' });
+      const { id } = session;
+      await toolRuns(id);
+      const queued = await send(id, 'And then? MARKER-crash-2');
+      await life.kill();
+      life = await place.up();
+      client = place.client(life);
+      expect((await client.call('sessionShow', { params: { id } })).state).toBe('running');
+      letGo(session);
+      expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
+      expect((await turnOver(client, id, queued.id)).outcome).toBe('success');
+      expect((await sessionIn(client, id, ['idle'])).generation).toBe(1);
+      expect(model.promptCounts()).toMatchObject({ 'MARKER-crash-1': 1, 'MARKER-crash-2': 1 });
+      const log = await logOf(client, id);
+      expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
+      expect(texts(log)[0]).toBe('Over the crash.');
+    });
+
+    it('is held from the command line', async () => {
+      const asked = await place.cli([
+        'session',
+        'start',
+        'Do it. [allow] again',
+        '--project',
+        repository,
+        '--name',
+        'typed',
+        '--json',
+      ]);
+      expect([asked.code, JSON.parse(asked.stdout).error.code]).toEqual([6, 'interaction_required']);
+      const [open] = JSON.parse((await place.cli(['session', 'interactions', 'typed', '--json'])).stdout).result.items;
+      expect((await place.cli(['session', 'answer', open.id, 'approve'])).code).toBe(0);
+      await sessionIn(client, 'typed', ['idle']);
+      const shown = await place.cli(['session', 'log', 'typed']);
+      expect(shown.stdout).toContain('It was allowed.');
+      const more = await place.cli(['session', 'send', 'typed', 'And then?']);
+      expect([more.code, more.stderr]).toEqual([0, more.stderr]);
+      expect((await place.cli(['session', 'end', 'typed'])).code).toBe(0);
+    });
+
     it('is stopped in the middle of a tool, and goes on with the next turn', async () => {
       const { id } = await start('stop', { mode: 'all' });
-      await waitFor('the tool', async () => (await logOf(client, id)).find(({ body }) => body.kind === 'tool.call') ?? null);
+      await toolRuns(id);
       await client.call('sessionInterrupt', { params: { id }, body: {} });
       expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('cancelled');
       const next = await send(id, 'Another one.');

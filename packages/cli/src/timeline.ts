@@ -49,7 +49,7 @@ const flushText = (state: State, screen: Screen): string[] => {
 
 const label = (name: string): string => name.padEnd(9);
 
-const linesOf = ({ body, at }: OrreryEvent, state: State, screen: Screen): string[] => {
+const linesOf = ({ body, at, sessionId }: OrreryEvent, state: State, screen: Screen): string[] => {
   switch (body.kind) {
     case 'task.state':
       if (body.state === 'waiting') state.doing = { what: 'waiting', sinceMs: Date.parse(at) };
@@ -74,11 +74,31 @@ const linesOf = ({ body, at }: OrreryEvent, state: State, screen: Screen): strin
     case 'task.applied':
       return [`${screen.good('✓')} applied   ${inertLine(body.branch ?? '')} ${body.headSha.slice(0, 10)}`];
     default:
-      return conversationLines(body, state, screen);
+      return (sessionId === undefined ? null : sessionLines(body, screen)) ?? conversationLines(body, state, screen);
   }
 };
 
 type Body = OrreryEvent['body'];
+
+/** What only a session says; null: nothing of that. */
+const sessionLines = (body: Body, screen: Screen): string[] | null => {
+  switch (body.kind) {
+    case 'user':
+      return inert(body.text)
+        .split('\n')
+        .map((line) => `> ${line}`);
+    case 'interaction.opened':
+      return [
+        `${screen.careful('!')} asks      ${inertLine(body.ask.title)}${body.ask.command === null ? '' : `: ${inertLine(body.ask.command)}`}`,
+      ];
+    case 'interaction.settled':
+      return [`  ${label('answer')} ${body.outcome}${body.by === null ? '' : ` by ${inertLine(body.by)}`}`];
+    case 'turn.parked':
+      return [`${screen.careful('!')} uncertain ${inertLine(body.reason)}`];
+    default:
+      return null;
+  }
+};
 
 const startStage = (
   body: Body & { kind: 'stage.started' },

@@ -12,6 +12,7 @@ import { queueCommands } from './queue/rows.ts';
 import { salvageCommands } from './salvage/rows.ts';
 import { secretCommands } from './secret/rows.ts';
 import { selftestCommands } from './selftest/rows.ts';
+import { sessionCommands } from './session/rows.ts';
 import { shellCommands } from './shell/rows.ts';
 import { runCommands } from './run/rows.ts';
 import { taskCommands } from './task/rows.ts';
@@ -25,6 +26,7 @@ export const table: readonly CommandSpec[] = [
   ...projectCommands,
   ...envCommands,
   ...insideCommands,
+  ...sessionCommands,
   ...queueCommands,
   ...harnessCommands,
   ...backendCommands,

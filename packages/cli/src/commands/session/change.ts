@@ -1,0 +1,61 @@
+import type { SessionView } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import type { Client } from '@orrery/client';
+import { inertLine } from '../../inert.ts';
+import type { Command } from '../command.ts';
+
+type Asked = { readonly client: Client; readonly id: string };
+
+/** One change of a session, and a line that says what it came to. */
+const changing =
+  (send: (asked: Asked) => Promise<SessionView>, said: (session: SessionView) => string): Command =>
+  async (context) => {
+    const { client } = await context.connect();
+    const id = context.input.argument('session') ?? '';
+    const session = await context.change({
+      intent: { session: id },
+      send: () => send({ client, id }),
+      resources: (answer) => [answer.id],
+    });
+    return { result: { session }, text: said(session) };
+  };
+
+/** `orrery session stop`. */
+export const sessionStop = changing(
+  ({ client, id }) => client.call('sessionInterrupt', { params: { id }, body: {} }),
+  ({ name }) => `The turn of ${inertLine(name)} is being stopped.`,
+);
+
+/** `orrery session close`. */
+export const sessionClose = changing(
+  ({ client, id }) => client.call('sessionClose', { params: { id }, body: {} }),
+  ({ name }) => `The program of ${inertLine(name)} is put to sleep; the next input wakes it.`,
+);
+
+/** `orrery session end`. */
+export const sessionEnd = changing(
+  ({ client, id }) => client.call('sessionEnd', { params: { id }, body: {} }),
+  ({ name, environment }) =>
+    `${inertLine(name)} ends; its history stays, and so does its environment ${inertLine(environment.name)}.`,
+);
+
+/** `orrery session set`. */
+export const sessionSet: Command = async (context) => {
+  const { input } = context;
+  const name = input.text('name') ?? undefined;
+  const mode = (input.text('mode') ?? undefined) as SessionView['mode'] | undefined;
+  if (name === undefined && mode === undefined)
+    throw new OrreryError('invalid_input', 'There is nothing to change.', {
+      rule: 'Give a name, a mode, or both.',
+      fix: 'orrery session set SESSION --mode edits',
+    });
+  const { client } = await context.connect();
+  const id = input.argument('session') ?? '';
+  const body = { ...(name === undefined ? {} : { name }), ...(mode === undefined ? {} : { mode }) };
+  const session = await context.change({
+    intent: { session: id, ...body },
+    send: () => client.call('sessionSet', { params: { id }, body }),
+    resources: (answer) => [answer.id],
+  });
+  return { result: { session }, text: `${inertLine(session.name)}: mode ${session.mode}.` };
+};

@@ -1,0 +1,51 @@
+import type { SessionView } from '@orrery/protocol';
+import { inertLine } from '../../inert.ts';
+import { factsText, type Screen } from '../../screen.ts';
+import { agoText, countText } from '../../wording.ts';
+import type { Command } from '../command.ts';
+
+/** State in colour: what needs a person stands out. */
+export const stateText = (screen: Screen, state: SessionView['state']): string => {
+  if (state === 'waiting') return `${screen.careful('!')} ${state}`;
+  if (state === 'failed') return `${screen.bad('✗')} ${state}`;
+  return `  ${state}`;
+};
+
+/** Facts of a session. */
+export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
+  factsText(screen, [
+    ['session', inertLine(session.name)],
+    ['id', session.id],
+    ['state', session.state],
+    ['because', session.reason === null ? null : inertLine(session.reason)],
+    ['project', inertLine(session.project.name)],
+    ['environment', `${inertLine(session.environment.name)}, ${session.environment.state}, on ${session.environment.backend}`],
+    [
+      'harness',
+      [session.harness, session.model ?? '', session.effort ?? '']
+        .filter((part) => part !== '')
+        .map(inertLine)
+        .join(', '),
+    ],
+    [
+      'mode',
+      session.effectiveMode === null ? session.mode : `${session.mode} (the program says ${inertLine(session.effectiveMode)})`,
+    ],
+    ['turn', session.turn === null ? null : String(session.turn)],
+    ['waits', session.queued === 0 ? null : countText(session.queued, 'input')],
+    [
+      'asks',
+      session.interactions === 0
+        ? null
+        : `${countText(session.interactions, 'question')}: orrery session interactions ${session.name}`,
+    ],
+    ['made', agoText(session.createdAt, nowMs)],
+    ['changed', agoText(session.changedAt, nowMs)],
+  ]);
+
+/** `orrery session show`. */
+export const sessionShow: Command = async (context) => {
+  const { client } = await context.connect();
+  const session = await client.call('sessionShow', { params: { id: context.input.argument('session') ?? '' } });
+  return { result: { session }, text: sessionText(context.screen, session, context.world.now()) };
+};
