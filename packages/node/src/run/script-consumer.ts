@@ -13,6 +13,9 @@ type ScriptState = { head: string; tail: string; bytes: number; shown: number };
 
 const half = CAPTURED_BYTES / 2;
 
+/** A byte order mark is shown like everything else: after a restart the first bytes are not the stream's first. */
+const decoder = (): TextDecoder => new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** Shows a script's output as events, up to a named limit, and keeps its head and tail for the record. */
 export const scriptConsumer = (
   where: { readonly attempt: number; readonly stage: StageName; readonly round: number },
@@ -21,7 +24,16 @@ export const scriptConsumer = (
   const state: ScriptState = (from.state as ScriptState | null) ?? { head: '', tail: '', bytes: 0, shown: 0 };
   const offsets = { stdout: from.stdout, stderr: from.stderr };
   // A character may be split between two pieces; the rest of it stays in the decoder, one for each stream.
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const decoders = { stdout: decoder(), stderr: decoder() };
+  const ends: Record<OutputStream, Uint8Array> = { stdout: new Uint8Array(), stderr: new Uint8Array() };
+  const begun = { stdout: 0, stderr: 0 };
+
+  /** How many of the bytes so far begin a character that is not ended yet. */
+  const look = (stream: OutputStream, bytes: Uint8Array): number => {
+    const last = bytes.length < MOST_BEGUN ? Buffer.concat([ends[stream], bytes]) : bytes;
+    ends[stream] = Uint8Array.from(last.subarray(-MOST_BEGUN));
+    return begunBytes(ends[stream]);
+  };
 
   const keep = (text: string): void => {
     const room = half - state.head.length;
@@ -48,12 +60,15 @@ export const scriptConsumer = (
   return {
     push: (stream, bytes) => {
       offsets[stream] += bytes.length;
-      state.bytes += bytes.length;
+      // Counted when they are shown: those of a character that is not ended yet come again after a restart.
+      const before = begun[stream];
+      begun[stream] = look(stream, bytes);
+      state.bytes += before + bytes.length - begun[stream];
       const text = decoders[stream].decode(bytes, { stream: true });
       keep(text);
       return {
         bodies: show(stream, text),
-        offset: offsets[stream] - incompleteBytes(bytes),
+        offset: offsets[stream] - begun[stream],
         conversation: null,
         accepted: false,
         settled: false,
@@ -61,21 +76,31 @@ export const scriptConsumer = (
     },
     state: () => state,
     end: () => {
+      const bodies = (['stdout', 'stderr'] as const).flatMap((stream) => {
+        const rest = decoders[stream].decode();
+        keep(rest);
+        return show(stream, rest);
+      });
+      state.bytes += begun.stdout + begun.stderr;
       const cut = state.tail !== '' && state.bytes > CAPTURED_BYTES;
       const text = cut
         ? `${state.head}\n… ${state.bytes} bytes in all, the middle left out …\n${state.tail}`
         : state.head + state.tail;
-      return { bodies: [], outcome: { output: { text, bytes: state.bytes, cut } } };
+      return { bodies, outcome: { output: { text, bytes: state.bytes, cut } } };
     },
   };
 };
 
-/** Bytes at the end of a piece that begin a character without ending it: they are read again after a restart. */
-const incompleteBytes = (bytes: Uint8Array): number => {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? back : 0;
-  }
+const MOST_BEGUN = 3;
+
+/**
+ * Bytes at the end of a stream that begin a character without ending it: they are read again after a restart. `last` are
+ * its last bytes, at least three where there are so many, in whatever pieces they came.
+ */
+const begunBytes = (last: Uint8Array): number => {
+  if ((last.at(-1) ?? 0) < 0x80) return 0;
+  for (let count = Math.min(MOST_BEGUN, last.length); count > 0; count--)
+    // What a decoder keeps to itself is what it waits to see the end of.
+    if (decoder().decode(last.subarray(-count), { stream: true }) === '') return count;
   return 0;
 };
