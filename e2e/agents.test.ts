@@ -56,6 +56,7 @@ const cases = (name: AgentName): Readonly<Record<string, readonly object[]>> => 
   auth: forever({ error: 'auth' }),
   usage: forever({ error: 'usage_limit' }),
   cut: forever({ text: 'half of this is lost on the way', cut: 0.5 }),
+  drop: forever({ drop: true }),
   garbage: forever({ garbage: true }),
   hang: forever({ text: 'it goes quiet in the middle of this', hang_after: 3 }),
   look: [{ shell: 'sh ./look.sh' }, { text: 'I looked.' }],
@@ -63,12 +64,13 @@ const cases = (name: AgentName): Readonly<Record<string, readonly object[]>> => 
 
 /** How each failure of a model is told: verdict, cause, and the words that say which it was. */
 const failures: readonly (readonly [name: string, verdict: Task['verdict'], cause: string | null, reason: RegExp])[] = [
-  ['rate', 'failed', 'agent', /limits the rate/],
-  ['overloaded', 'failed', 'agent', /overloaded/],
+  ['rate', 'failed', 'infrastructure', /limits the rate/],
+  ['overloaded', 'failed', 'infrastructure', /overloaded/],
   ['auth', 'failed', 'auth', /refused the credential/],
   ['usage', 'limit', null, /^Usage limit until \d{4}-\d\d-\d\dT/],
-  ['cut', 'failed', 'agent', /connection to the model broke/],
-  ['garbage', 'failed', 'agent', /could not be read/],
+  ['cut', 'failed', 'infrastructure', /connection to the model broke/],
+  ['drop', 'failed', 'infrastructure', /connection to the model broke/],
+  ['garbage', 'failed', 'infrastructure', /could not be read/],
 ];
 
 for (const name of agentNames) {

@@ -1,6 +1,6 @@
 import { toOrreryError, type Verdict } from '@orrery/protocol';
 import type { RunEnd } from '../exec/backend.ts';
-import type { TurnOutcome } from '../harness/harness.ts';
+import type { GatewayFailure, TurnFailure, TurnOutcome } from '../harness/harness.ts';
 import type { Ending } from '../task/index.ts';
 import { reachedLimit } from './limit-text.ts';
 
@@ -70,8 +70,11 @@ const notExecuted = (errno: string): string => {
   return `it could not be executed (${errno}).`;
 };
 
+/** What the node knows of a turn beside its outcome: whether a call was refused for the budget, and how the newest one failed. */
+export type TurnKnowledge = { readonly budgetRefused: boolean; readonly gateway: GatewayFailure | null };
+
 /** How a turn that did not succeed ends the attempt; null for success. */
-export const endingOfTurn = (outcome: TurnOutcome, budgetRefused: boolean): Ending | null => {
+export const endingOfTurn = (outcome: TurnOutcome, { budgetRefused, gateway }: TurnKnowledge): Ending | null => {
   const said = outcome.message ?? 'no reason given';
   if (outcome.outcome === 'success') return null;
   if (budgetRefused || outcome.outcome === 'budget') return ending('failed', 'budget', `The budget is spent: ${said}`);
@@ -84,8 +87,28 @@ export const endingOfTurn = (outcome: TurnOutcome, budgetRefused: boolean): Endi
     );
   if (outcome.outcome === 'interrupted' || outcome.outcome === 'uncertain') return ending('interrupted', 'infrastructure', said);
   if (outcome.failure === 'auth') return ending('failed', 'auth', `The provider refused the credential: ${said}`);
+  const byModel = endingOfModel(outcome.failure, { gateway, said });
+  if (byModel !== null) return byModel;
   if (outcome.failure === 'timeout') return ending('failed', 'timeout', said);
   return ending('failed', 'agent', outcome.failure === null ? said : `${failureWords[outcome.failure]}: ${said}`);
+};
+
+/** Nothing else than a model that is away is meant by these, whoever reports it. */
+const AWAY: ReadonlySet<TurnFailure> = new Set(['network', 'overloaded', 'rate_limit']);
+
+/**
+ * The end of an attempt whose model could not be reached, was cut, or did not answer as a model does: no fault of the
+ * agent. An answer nobody can read and a silence are the model's only when the gateway saw them: the program has its own.
+ */
+const endingOfModel = (
+  failure: TurnFailure | null,
+  { gateway, said }: { readonly gateway: GatewayFailure | null; readonly said: string },
+): Ending | null => {
+  if (failure === null) return null;
+  if (AWAY.has(failure)) return ending('failed', 'infrastructure', `${failureWords[failure]}: ${said}`);
+  if (gateway?.failure !== failure) return null;
+  if (failure === 'timeout') return ending('failed', 'infrastructure', `The model fell silent: ${said}`);
+  return failure === 'protocol' ? ending('failed', 'infrastructure', `The model's answer could not be read: ${said}`) : null;
 };
 
 const failureWords: Readonly<Record<NonNullable<TurnOutcome['failure']>, string>> = {

@@ -14,7 +14,7 @@ type ScriptState = { head: string; tail: string; bytes: number; shown: number };
 const half = CAPTURED_BYTES / 2;
 
 /** A byte order mark is shown like everything else: after a restart the first bytes are not the stream's first. */
-const decoder = (): TextDecoder => new TextDecoder('utf-8', { ignoreBOM: true });
+const decoder = () => new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Shows a script's output as events, up to a named limit, and keeps its head and tail for the record. */
 export const scriptConsumer = (

@@ -1,7 +1,7 @@
 import { OrreryError, type StageName } from '@orrery/protocol';
 import type { RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
-import type { Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts';
+import type { GatewayFailure, Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts';
 import { type Ending, openAttempt } from '../../task/index.ts';
 import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
 import { endingOfRun, endingOfTurn } from '../ending.ts';
@@ -19,10 +19,11 @@ const shownPromptChars = 100_000;
 /** One turn of the agent. Answers null when it ended well, else how the attempt ends. */
 export const drive = async (open: OpenAttempt, round: number, prompt: string): Promise<Ending | null> => {
   const row = await beginStage(open, name, round);
-  const { end, outcome } = await conductTurn(open, round, prompt);
+  const turn = await conductTurn(open, round, prompt);
+  const { end } = turn;
   // What was done is here from now on, whatever becomes of the place it was done in.
   await open.environment.sync();
-  const ending = await endingFor(open, { end, outcome });
+  const ending = await endingFor(open, turn);
   const timedOut = end.limit === 'wall';
   endStage(open, row, {
     state:
@@ -40,19 +41,24 @@ export const drive = async (open: OpenAttempt, round: number, prompt: string): P
   return ending;
 };
 
-const endingFor = async (open: OpenAttempt, { end, outcome }: ProgramEnd<TurnOutcome>): Promise<Ending | null> => {
+/** `gateway`: what the newest model call of the turn failed with, as the broker saw it. */
+type EndedTurn = ProgramEnd<TurnOutcome> & { readonly gateway: GatewayFailure | null };
+
+const endingFor = async (open: OpenAttempt, { end, outcome, gateway }: EndedTurn): Promise<Ending | null> => {
   checkGoing(open);
   const byRun = endingOfRun(end, 'The agent');
   if (byRun !== null) return byRun;
-  return endingOfTurn(outcome, outcome.outcome !== 'success' && open.parts.budgetRefused(open.task.id));
+  const budgetRefused = outcome.outcome !== 'success' && open.parts.budgetRefused(open.task.id);
+  return endingOfTurn(outcome, { budgetRefused, gateway });
 };
 
-const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Promise<ProgramEnd<TurnOutcome>> => {
+const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Promise<EndedTurn> => {
   const harness = open.parts.harness(open.prepared.settings.harness);
   const launch = await prepareTurn(open, harness, prompt);
   const sinceMs = open.parts.clock.nowMs();
   const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId });
-  return conductProgram(open, open.environment, {
+  const gatewayFailure = (): GatewayFailure | null => open.parts.gatewayFailure(open.environment.id, sinceMs);
+  const ended = await conductProgram(open, open.environment, {
     stage: name,
     round,
     describe: (runId) => open.environment.describe(spec(runId)),
@@ -71,9 +77,10 @@ const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Pr
     consumer: (from) =>
       turnConsumer(harness, from, {
         cancelled: () => open.cancelled.aborted,
-        gatewayFailure: () => open.parts.gatewayFailure(open.environment.id, sinceMs),
+        gatewayFailure,
       }),
   });
+  return { ...ended, gateway: gatewayFailure() };
 };
 
 const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnLaunch> => {
