@@ -2,7 +2,7 @@
 # Builds the keeper, native/build/orrery-keeper, and the program of the self-test, native/build/escape.
 #   build.sh                                               both
 #   build.sh release|sanitize|faults|portable|escape [OUTPUT]       a flavour of the keeper, or the self-test's program
-# CC chooses the compiler, CFLAGS and LIBS add to its flags.
+# CC chooses the compiler, CFLAGS and LIBS add to its flags, TARGET_SYSTEM says what a cross-compiler builds for (default: uname).
 set -eu
 from=$(pwd)
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -11,8 +11,9 @@ cd -- "$here"
 cc=${CC:-cc}
 warnings="-std=c11 -Wall -Wextra -Werror"
 # What the kernel gives beyond POSIX: all of it on Linux, nothing elsewhere.
+target=${TARGET_SYSTEM:-$(uname)}
 parts=portable system=-D_DARWIN_C_SOURCE
-[ "$(uname)" != Linux ] || parts=linux system=-D_GNU_SOURCE
+[ "$target" != Linux ] || parts=linux system=-D_GNU_SOURCE
 common="$warnings -Ikeeper -Wshadow -Wconversion -Wno-sign-conversion"
 
 # build FLAVOUR [OUTPUT]
@@ -31,7 +32,7 @@ build() {
 			;;
 		faults)
 			flags="$common $system -O2 -g -DKEEPER_FAULTS"
-			if [ "$(uname)" = Linux ]; then
+			if [ "$target" = Linux ]; then
 				# The names that test/fail-calls.c stands in for.
 				for call in $(sed -n -e 's/^.* __wrap_\([a-z0-9_]*\)(.*;$/\1/p' -e 's/^WRAP([a-z_]*, \([a-z0-9_]*\),.*/\1/p' -e 's/^WRAP_[A-Z]*(\([a-z0-9_]*\),.*/\1/p' test/fail-calls.c | sort -u); do flags="$flags -Wl,--wrap=$call"; done
 				sources="$sources test/fail-calls.c"

@@ -46,6 +46,7 @@ struct inner_ends {
 	int stdio[3];
 	int terminal; // slave side, or -1
 	int cgroup_procs[2];
+	bool processes_grouped; // one of these groups bounds processes, and tells when it refused one
 	int keeper_ends[8]; // to be closed on the program's side
 	mode_t umask;
 };

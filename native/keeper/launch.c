@@ -194,6 +194,7 @@ bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *re
 	if (!paths_exist(&k->spec, reason, reason_size)) return false;
 	cgroups_make(&k->cgroups, k->spec.limits.memory_bytes, k->spec.limits.max_processes, k->identity.pid, k->identity.start_ticks);
 	cgroups_open_members(&k->cgroups, ends.cgroup_procs);
+	ends.processes_grouped = cgroups_hold(&k->cgroups, false);
 	bool prepared = system_adopt_orphans();
 	if (!prepared) snprintf(reason, reason_size, "setup:subreaper:%s", errno_name(errno));
 	else prepared = prepare(k, env, &ends, reason, reason_size);
@@ -203,6 +204,7 @@ bool launch_prepare(struct keeper *k, char **env, mode_t program_umask, char *re
 		cgroups_remove(&k->cgroups);
 		close_keeper_side(k);
 		close_program_side(&ends);
+		ends.processes_grouped = false;
 		prepared = prepare(k, env, &ends, reason, reason_size);
 	}
 	// After the clone: a process that cannot be looked into could not write its children's user maps.

@@ -46,15 +46,17 @@ static bool limit(int resource, uint64_t soft, uint64_t hard) {
 	return setrlimit(resource, &wanted) == 0;
 }
 
-static bool take_limits(const struct spec *spec, const struct facts *facts) {
+static bool take_limits(const struct spec *spec, const struct inner_ends *ends, const struct facts *facts) {
 	const struct limit_spec *limits = &spec->limits;
+	bool counted = facts->user_ns && !ends->processes_grouped;
 	if (limits->cpu_seconds && !limit(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1)) return false;
 	if (limits->file_bytes && !limit(RLIMIT_FSIZE, limits->file_bytes, limits->file_bytes)) return false;
-	// Counted per user namespace: only in an own one it is a bound of this run. One more for the inner process.
+	// Counted per user namespace: only in an own one it is a bound of this run. One more for the inner process. It would
+	// refuse before the group does, and nobody would know: not where there is a group.
 #ifdef RLIMIT_NPROC
-	if (limits->max_processes && facts->user_ns && !limit(RLIMIT_NPROC, limits->max_processes + 1, limits->max_processes + 1)) return false;
+	if (limits->max_processes && counted && !limit(RLIMIT_NPROC, limits->max_processes + 1, limits->max_processes + 1)) return false;
 #else
-	(void)facts;
+	(void)counted;
 #endif
 	return !spec->confine || limit(RLIMIT_CORE, 0, 0);
 }
@@ -74,7 +76,7 @@ void program_main(const struct spec *spec, char **env, const struct inner_ends *
 	for (int i = 0; i < 2; i++)
 		if (ends->cgroup_procs[i] >= 0 && !write_all(ends->cgroup_procs[i], "0\n", 2)) give_up(ends->status, 'F', "setup:cgroup", EXIT_NOT_STARTED);
 	if (!take_streams(ends)) give_up(ends->status, 'F', "setup:streams", EXIT_NOT_STARTED);
-	if (!take_limits(spec, facts)) give_up(ends->status, 'F', "setup:limits", EXIT_NOT_STARTED);
+	if (!take_limits(spec, ends, facts)) give_up(ends->status, 'F', "setup:limits", EXIT_NOT_STARTED);
 	if (chdir(spec->cwd) != 0) {
 		char step[120];
 		snprintf(step, sizeof step, "path:%.110s", spec->cwd);

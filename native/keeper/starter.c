@@ -230,7 +230,7 @@ static struct pollfd *wait_for_work(struct starter *s) {
 		at[0] = (struct pollfd){.fd = small ? c->in : -1, .events = c->input_at < c->input_end || c->input_closing ? POLLOUT : 0};
 		for (int i = 0; i < STREAM_COUNT; i++) at[i + 1] = (struct pollfd){.fd = piece && c->credit[i] ? c->out[i] : -1, .events = POLLIN};
 	}
-	while (poll(fds, count, -1) < 0 && errno == EINTR) {}
+	while (poll(fds, (nfds_t)count, -1) < 0 && errno == EINTR) {}
 	return fds;
 }
 

@@ -4,42 +4,9 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
-import { after, describe, it } from 'node:test'
-import { asRoot, binary, finished, folder, k, launch, own, root, rootOnly, running, shell, sleep, uid } from './bench-run.mjs'
-
-const escape = `${root}/escape`
-execFileSync('cc', ['-O1', '-o', escape, new URL('escape.c', import.meta.url).pathname])
-chmodSync(escape, 0o755)
-const system = [['rox', '/usr'], ['rox', '/lib'], ['rox', '/lib64'], ['rox', '/bin'], ['ro', '/etc'], ['ro', '/proc'], ['rw', '/dev/null'], ['ro', '/dev/urandom'], ['rox', escape]]
-const closers = []
-after(() => closers.forEach((close) => close()))
-const listening = (server, where) => new Promise((resolve) => server.listen(where, () => resolve(server)) && closers.push(() => server.close()))
-
-// Allowed inside every wall; everything else that the program tries must be denied.
-const harmless = ['inside-write', 'inside-rename', 'socketpair', 'netlink-route', 'own-server', 'shm']
-
-async function attempts(confinement, options = {}) {
-  const place = own(mkdtempSync(`${root}/home-`))
-  const work = own(mkdtempSync(`${root}/work-`))
-  for (const path of [`${work}/git`, `${work}/git/hooks`]) mkdirSync(path), own(path)
-  writeFileSync(`${place}/secret`, 'a secret that nobody reads')
-  own(`${place}/secret`)
-  const tcp = await listening(createServer((c) => c.end()), { port: 0, host: '::' })
-  await listening(createServer((c) => c.end()), `${place}/docker.sock`)
-  await listening(createServer((c) => c.end()), `\0${place}`)
-  chmodSync(`${place}/docker.sock`, 0o777)
-  const victim = spawn('sleep', ['60'], { env: { SECRET: 'in the environment' }, ...(asRoot ? {} : { uid: uid === process.getuid() ? undefined : uid, gid: uid === process.getgid() ? undefined : uid }) })
-  const args = [`${place}/secret`, String(victim.pid), `${place}/docker.sock`, String(tcp.address().port), place, work]
-  const run = await running(escape, args, { ...options, confinement: { files: [...system, ['rwx', work]], readonly: [`${work}/git/hooks`, `${work}/not-there`], ...confinement } })
-  const { stdout, exit } = await finished(run)
-  victim.kill('SIGKILL')
-  assert.equal(exit.code, 0)
-  const table = Object.fromEntries(stdout.trim().split('\n').map((line) => line.split(' ').slice(0, 2)))
-  assert.ok(Object.keys(table).length > 60)
-  return { allowed: Object.keys(table).filter((name) => table[name] === 'allowed'), guarantees: JSON.parse(readFileSync(k.join(run.dir, 'guarantees'), 'utf8')), secret: readFileSync(`${place}/secret`, 'utf8') }
-}
-
-const held = (guarantees) => guarantees.filter((g) => g.held).map((g) => g.guarantee)
+import { describe, it } from 'node:test'
+import { asRoot, binary, finished, folder, k, launch, own, root, rootOnly, running, shell, sleep } from './bench-run.mjs'
+import { attempts, harmless, held, listening, system } from './escape-bench.mjs'
 
 describe('walls', { concurrency: 2 }, () => {
   it('no attempt gets out of a run with everything on', async () => {

@@ -4,7 +4,7 @@
 
 #include "keeper.h"
 
-enum { ABI_TRUNCATE = 3, ABI_NET = 4, ABI_IOCTL = 5, ABI_SCOPES = 6 };
+enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NET = 4, ABI_IOCTL = 5, ABI_SCOPES = 6 };
 
 // What is not mounted inside cannot be named there: no Landlock is needed for that.
 static void judge_wrapped_files(struct keeper *k, const struct facts *f, struct guarantee_state *g) {
@@ -21,13 +21,16 @@ static void judge_files(struct keeper *k, const struct facts *f, struct guarante
 		judge_wrapped_files(k, f, g);
 		return;
 	}
-	g->held = f->landlock_abi >= ABI_TRUNCATE && (!k->spec.readonly_count || f->readonly_paths);
+	// Landlock before ABI 3 lets truncate(2) through; a world that is mounted read-only does not.
+	bool truncate = f->landlock_abi >= ABI_TRUNCATE || (f->landlock_abi >= ABI_REFER && f->world_readonly);
+	g->held = truncate && (!k->spec.readonly_count || f->readonly_paths);
 	if (f->landlock_abi) snprintf(g->by, sizeof g->by, "Landlock ABI %d%s%s", f->landlock_abi, f->world_readonly ? ", read-only mounts" : "", k->spec.readonly_count && f->readonly_paths ? ", read-only paths" : "");
 	else snprintf(g->by, sizeof g->by, "nothing");
 	if (!f->landlock_abi) snprintf(g->missing, sizeof g->missing, "this kernel has no Landlock, or it is switched off (Linux 6.2 or newer, lsm=landlock)");
-	else if (f->landlock_abi < ABI_TRUNCATE) snprintf(g->missing, sizeof g->missing, "truncating files outside is not stopped%s (Linux 6.2 or newer)", f->landlock_abi < 2 ? ", moving between folders fails" : "");
+	else if (!truncate) snprintf(g->missing, sizeof g->missing, "truncating files outside is not stopped%s (Linux 6.2 or newer)", f->landlock_abi < ABI_REFER ? ", moving between folders fails" : "");
 	else if (k->spec.readonly_count && !f->readonly_paths) snprintf(g->missing, sizeof g->missing, "read-only paths need a mount namespace (%s)", f->missing[0] ? f->missing : "none");
 	else if (!f->world_readonly) snprintf(g->missing, sizeof g->missing, "changing modes, times and attributes outside is not stopped (no mount namespace)");
+	else if (f->landlock_abi < ABI_TRUNCATE) snprintf(g->missing, sizeof g->missing, "truncating files on mounts made during the run, and ioctl on devices, are not stopped (Linux 6.2 or newer)");
 	else if (f->landlock_abi < ABI_IOCTL) snprintf(g->missing, sizeof g->missing, "ioctl on devices is not stopped (Linux 6.10 or newer)");
 }
 

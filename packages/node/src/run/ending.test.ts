@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayFailure, TurnFailure } from '../harness/harness.ts';
-import { settleOutcome, type Reported } from '../harness/outcome.ts';
+import { settleOutcome } from '../harness/outcome.ts';
 import { endingOfTurn } from './ending.ts';
+
+type Reported = Parameters<typeof settleOutcome>[0];
 
 const knows = (failure: GatewayFailure['failure'] | null): GatewayFailure | null =>
   failure === null ? null : { failure, message: 'as the gateway saw it', resetsAt: null };
