@@ -45,7 +45,7 @@ export const whyNotAnswered = (
   if (row.revision !== answer.revision)
     return new OrreryError('conflict', 'What is asked has changed since.', {
       rule: 'An answer is for what a person has seen: it names its revision.',
-      fix: `orrery session answer ${row.id}`,
+      fix: `orrery session interactions ${row.session_id}`,
       details: { revision: row.revision },
     });
   const { outcomes } = askOf(row);

@@ -6,7 +6,7 @@ import type { Connection } from '../../connect.ts';
 import { inertLine } from '../../inert.ts';
 import { createTimeline } from '../../timeline.ts';
 import type { CommandContext, Outcome } from '../command.ts';
-import { askText } from './interactions.ts';
+import { answerTo, askText } from './interactions.ts';
 
 type Following = { readonly session: string; readonly turn: string; readonly after: number };
 
@@ -62,7 +62,7 @@ const asks = async (
   if (first === undefined) return null;
   const error = new OrreryError('interaction_required', `The agent asks: ${inertLine(first.ask.title)}`, {
     rule: 'Without an answer it does not happen; the session waits.',
-    fix: `orrery session answer ${first.id} ${first.ask.outcomes.includes('answered') ? 'say --message "…"' : 'approve'}`,
+    fix: `orrery session answer ${first.id} ${answerTo(first)}`,
     details: { interaction: first },
   });
   return {

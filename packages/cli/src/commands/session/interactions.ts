@@ -14,6 +14,10 @@ const answers: Readonly<Record<string, InteractionAnswer['outcome']>> = {
 /** Characters of what is asked that are shown in a list. */
 const SHOWN_CHARS = 2_000;
 
+/** The word with which it is mostly answered. */
+export const answerTo = ({ ask }: Pick<InteractionView, 'ask'>): string =>
+  ask.outcomes.includes('answered') ? 'say' : 'approve';
+
 /** What is asked, whole enough to decide. */
 export const askText = (
   screen: Screen,
@@ -28,7 +32,7 @@ export const askText = (
       .map((line) => `    ${line}`),
     ...(ask.choices.length === 0 ? [] : [`    ${screen.dim(`choices: ${ask.choices.map(inertLine).join(' · ')}`)}`]),
     `    ${screen.dim(deadlineAt === null ? 'it waits as long as it takes' : `not answered by ${deadlineAt}, it does not happen`)}`,
-    `    orrery session answer ${id} ${ask.outcomes.includes('answered') ? 'say --message "…"' : 'approve'}`,
+    `    orrery session answer ${id} ${answerTo({ ask })}`,
   ].join('\n');
 };
 
