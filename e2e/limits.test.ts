@@ -1,14 +1,15 @@
 /** Limits of tasks, on a real node and in the real sandbox. */
 import type { Client } from '@orrery/client';
-import type { Task, TaskLimits } from '@orrery/protocol';
+import type { EnvironmentView, Task, TaskLimits } from '@orrery/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBubblewrap } from './support/bubblewrap.ts';
 import { codeOf, commandsOn, sh, verdictOf } from './support/commands.ts';
+import { settledEnvironment } from './support/environments.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
-import { taskEnd } from './support/wait.ts';
+import { taskEnd, waitFor } from './support/wait.ts';
 
 const place = placeOfSuite();
 let life: Life;
@@ -164,5 +165,28 @@ it('a hook that reaches a limit ends the task with that limit', async () => {
 describe('when all of that is over', () => {
   it('nothing is left behind', async () => {
     expect(await settledLeftovers(place, life.pid)).toEqual(nothing);
+  });
+});
+
+describe('disk of an environment of its own', () => {
+  it('that its set-up passed: it is stopped with the reason, and again when it is started; retention says when it goes', async () => {
+    place.configure({
+      queue: { parallel: 8, perProject: 8 },
+      limits: { diskBytes: 10 * MB },
+      retention: { environmentDays: 30 },
+    });
+    const repository = makeRepository(place, 'disk-of-its-own', { init: 'head -c 30000000 /dev/zero > "$HOME/file"' });
+    await client.call('projectAdd', { body: { source: repository } });
+    await waitFor('the limit is in force', async () =>
+      (await client.call('configExplain', { query: { key: 'limits.diskBytes' } })).value === 10 * MB ? true : null,
+    );
+    const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'full' } });
+    const isStopped = ({ state, operation }: EnvironmentView): boolean => state === 'stopped' && operation === null;
+    const full = await settledEnvironment(client, id, isStopped);
+    expect([full.reason, full.diskBytes! > full.diskLimitBytes!]).toEqual([expect.stringContaining('disk'), true]);
+    await client.call('environmentStart', { params: { id }, body: {} });
+    const again = await settledEnvironment(client, id, isStopped);
+    expect(again.reason).toContain('disk');
+    expect((await place.cli(['env', 'list'])).stdout).toMatch(/used +goes\n.*full.* in 30 days/);
   });
 });

@@ -67,6 +67,7 @@ describe.each(['sandbox', 'local'])('a command on %s', (backend) => {
   it('is measured with what else runs there', async () => {
     const answer = await place.cli(['env', 'stats', id, '--json']);
     expect(answer.envelope().result).toMatchObject({ processes: expect.any(Number), memoryBytes: expect.any(Number) });
+    expect(answer.envelope().result?.['diskBytes']).toBeGreaterThan(0);
     expect(Number(answer.envelope().result?.['processes'])).toBeGreaterThan(0);
   });
 });

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openDoor } from './boot/door.ts';
 import { openNamedEnvironments } from './boot/environments.ts';
+import { cleanHourly } from './boot/retention.ts';
 import { openTalking } from './boot/sessions.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
@@ -11,12 +12,10 @@ import { checkRoom, clock, ids, openGround, openParts, openTasks, runParts, type
 import { isScripted } from './boot/scripted.ts';
 import { removeDescriptor, writeDescriptor } from './config/descriptor.ts';
 import { toInstant } from './kernel/clock.ts';
-import { RETENTION_MS } from './kernel/limits.ts';
 import { errorFields } from './kernel/log.ts';
 import { setPaused } from './queue/index.ts';
 import { createNamedConductor, type NamedConductor } from './run/environments/conductor.ts';
 import { createNamedDoor } from './run/environments/for-tasks.ts';
-import { dropConversations } from './run/conversation.ts';
 import { createRunLoop, type RunLoop } from './run/loop.ts';
 import { tasksInStates } from './task/index.ts';
 import type { SessionsConductor } from './run/sessions/index.ts';
@@ -75,7 +74,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await announce(parts, state, recovered);
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
-  ending.closeLater(cleanHourly(parts));
+  ending.closeLater(cleanHourly({ ...parts, environments: work.environments }));
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();
   named.watch();
@@ -129,22 +128,6 @@ const watchConfig = (
     },
     problem: (error) => log.warn('config.problem', { code: error.code }),
   });
-
-/** What was moved aside long enough ago goes, once at the start and then every hour. */
-const cleanHourly = ({ workspace, config, log, conversationsDirectory }: Parts): (() => void) => {
-  const clean = (): void => {
-    const { asideDays, conversationDays } = config.current().retention;
-    const work = [
-      workspace.reclaim({ dryRun: false, days: asideDays }),
-      workspace.reclaimSetups(),
-      dropConversations(conversationsDirectory, clock.nowMs() - conversationDays * 24 * 60 * 60 * 1000),
-    ];
-    for (const one of work) one.catch((thrown: unknown) => log.warn('retention.failed', errorFields(thrown)));
-  };
-  clean();
-  const timer = setInterval(clean, RETENTION_MS);
-  return () => clearInterval(timer);
-};
 
 type Ending = Pick<RunningNode, 'stop' | 'ended'> & { closeLater(close: () => void | Promise<void>): void };
 

@@ -136,7 +136,7 @@ export const createFakeMachine = (program: FakeProgram): FakeMachine => {
       describe: (runSpec) => runSpec.command,
       describeScript: (script) => script.path,
       forward: (port) => Promise.reject(new OrreryError('not_found', `Nothing listens on port ${port}.`)),
-      stats: async () => ({ processes: 0, memoryBytes: 0 }),
+      stats: async () => ({ processes: 0, memoryBytes: 0, diskBytes: 0 }),
       writeHomeFile: (path, content) =>
         whileAlive(life, async () => void machine.homeFiles.set(path, Buffer.from(content).toString())),
       sync: () => whileAlive<void>(life, async () => undefined),

@@ -48,6 +48,8 @@ export const environmentView = z.object({
   createdAt: instant,
   changedAt: instant,
   usedAt: instant,
+  /** When retention takes it, if nobody uses it before and it holds nothing unsaved; null: it is kept. */
+  goesAt: instant.nullable(),
 });
 export type EnvironmentView = z.output<typeof environmentView>;
 

@@ -46,6 +46,8 @@ const environmentStats = z.object({
   /** null: it cannot be told. */
   processes: z.int().nullable(),
   memoryBytes: z.int().nullable(),
+  /** Of its files, as seen not long ago. */
+  diskBytes: z.int().nullable(),
 });
 
 /** Operations that go into open environments. `:id` is an environment's id or name, or a task. */
@@ -81,7 +83,7 @@ export const terminalOperations = {
     method: 'get',
     path: '/environments/:id/stats',
     scope: 'viewer',
-    summary: 'Processes and memory of an environment now.',
+    summary: 'Processes, memory and disk of an environment now.',
     params: id,
     answer: environmentStats,
   }),

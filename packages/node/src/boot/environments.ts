@@ -1,6 +1,8 @@
+import { appendAudit } from '../audit/index.ts';
 import { createEnvironments, type EnvironmentConductor, type Environments } from '../environment/index.ts';
 import { settleTask } from '../config/settle.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
+import { liveSessions } from '../session/index.ts';
 import { clock, ids, type Parts } from './parts.ts';
 
 const DAY_MS = 86_400_000;
@@ -35,6 +37,15 @@ export const openNamedEnvironments = (
     keptForMs: () => {
       const days = config.current().retention.environmentDays;
       return days === null ? null : days * DAY_MS;
+    },
+    heldBy: async (id) => {
+      const session = (await liveSessions(store.read)).find(({ environment_id }) => environment_id === id);
+      return session === undefined ? null : `the session ${session.name}`;
+    },
+    pruned: async ({ id, name, actor, unusedMs }) => {
+      const detail = { name, unusedDays: Math.floor(unusedMs / DAY_MS) };
+      const record = { actor, action: 'environment.prune', subject: id, outcome: 'done', detail } as const;
+      await store.transaction((tx) => appendAudit(tx.db, record, clock.nowMs()));
     },
     environmentsDirectory,
     conductor: given.conductor,

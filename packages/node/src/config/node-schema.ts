@@ -142,7 +142,7 @@ export const nodeSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe(
-          'Days after which orrery env prune takes a stopped environment without unsaved work; null: only when it is told',
+          'Days after which a stopped environment that nobody used goes by itself, unless it holds unsaved work; null: only when env prune is told',
         ),
       conversationDays: z
         .int()

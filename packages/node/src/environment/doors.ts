@@ -35,6 +35,10 @@ export type EnvironmentParts = {
   diskLimitBytes(): number | null;
   /** How long a stopped environment is kept by retention; null: for ever. */
   keptForMs(): number | null;
+  /** Why somebody can go on in it although it is stopped, as "the session fix"; null: nobody does. */
+  heldBy(id: string): Promise<string | null>;
+  /** Puts on record that retention took one. */
+  pruned(what: { readonly id: string; readonly name: string; readonly actor: string; readonly unusedMs: number }): Promise<void>;
   readonly environmentsDirectory: string;
   conductor(): EnvironmentConductor;
 };

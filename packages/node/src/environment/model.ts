@@ -48,6 +48,8 @@ export type NamedSurroundings = {
   readonly seq: number;
   readonly project: { readonly id: string; readonly name: string };
   readonly diskLimitBytes: number | null;
+  /** How long one that is stopped is kept; null: for ever. */
+  readonly keptForMs: number | null;
 };
 
 /** An environment as clients see it. */
@@ -77,6 +79,7 @@ export const toEnvironment = (row: NamedRow, around: NamedSurroundings): Environ
     createdAt: toInstant(row.created_at),
     changedAt: toInstant(row.changed_at),
     usedAt: toInstant(row.used_at),
+    goesAt: maybeInstant(around.keptForMs === null || row.open === 1 ? null : row.used_at + around.keptForMs),
   };
 };
 

@@ -10,7 +10,7 @@ import type { EnvironmentParts } from './doors.ts';
  */
 export const pruneEnvironments = async (
   parts: EnvironmentParts,
-  { dryRun, olderThanMs }: { readonly dryRun: boolean; readonly olderThanMs?: number },
+  { dryRun, olderThanMs, actor }: { readonly dryRun: boolean; readonly olderThanMs?: number; readonly actor: string },
   remove: (id: string) => Promise<void>,
 ): Promise<EnvironmentPruned> => {
   const age = olderThanMs ?? parts.keptForMs();
@@ -23,7 +23,8 @@ export const pruneEnvironments = async (
   const old = (await listNamed(parts.store.read)).filter(({ used_at }) => used_at <= untilMs);
   const items: EnvironmentPruned['items'] = [];
   for (const row of old) {
-    const kept = (await whyKept(parts, row)) ?? (dryRun ? null : await taken(() => remove(row.id)));
+    const kept =
+      (await whyKept(parts, row)) ?? (dryRun ? null : await taken(() => removeOnRecord(parts, { row, actor, remove })));
     items.push({ id: row.id, name: row.name, usedAt: toInstant(row.used_at), diskBytes: row.disk_bytes, kept });
   }
   return { dryRun, olderThanMs: age, items };
@@ -32,6 +33,8 @@ export const pruneEnvironments = async (
 const whyKept = async (parts: EnvironmentParts, row: NamedRow): Promise<string | null> => {
   if (row.task_id !== null || row.operation !== null) return 'something is done in it';
   if (row.open === 1) return 'it is running';
+  const holder = await parts.heldBy(row.id);
+  if (holder !== null) return `${holder} can be gone on with in it`;
   if (row.prepared === null) return null;
   try {
     const reasons = await parts.unsaved(row.id);
@@ -39,6 +42,16 @@ const whyKept = async (parts: EnvironmentParts, row: NamedRow): Promise<string |
   } catch (thrown) {
     return toOrreryError(thrown).message;
   }
+};
+
+/** Takes one away, and puts on record who did and how long nobody had used it. */
+const removeOnRecord = async (
+  parts: EnvironmentParts,
+  { row, actor, remove }: { readonly row: NamedRow; readonly actor: string; readonly remove: (id: string) => Promise<void> },
+): Promise<void> => {
+  const unusedMs = parts.clock.nowMs() - row.used_at;
+  await remove(row.id);
+  await parts.pruned({ id: row.id, name: row.name, actor, unusedMs });
 };
 
 const taken = (remove: () => Promise<void>): Promise<string | null> =>

@@ -31,5 +31,5 @@ export const environmentHandlers = (environments: Environments): Pick<OperationH
   environmentFork: ({ params, body }) => environments.fork(params.id, body),
   environmentSetup: ({ params, body }) => environments.setup(params.id, body),
   environmentSetupLog: ({ params, query }) => environments.setupLog(params.id, query.after),
-  environmentPrune: ({ body }) => environments.prune(body),
+  environmentPrune: ({ body, caller }) => environments.prune({ ...body, actor: `token:${caller.name}` }),
 });

@@ -42,7 +42,8 @@ export type Environments = {
   /** Resolves when it is gone. Rejects with `unsaved_work`, and nothing of it was touched. */
   remove(reference: string, how: { readonly salvage: boolean }): Promise<void>;
   setupLog(reference: string, after: number): Promise<SetupLogPage>;
-  prune(how: { readonly dryRun: boolean; readonly olderThanMs?: number }): Promise<EnvironmentPruned>;
+  /** `actor`: who is on record for what goes. */
+  prune(how: { readonly dryRun: boolean; readonly olderThanMs?: number; readonly actor: string }): Promise<EnvironmentPruned>;
   /** The row of a reference. Rejects with `not_found`. */
   find(reference: string): Promise<NamedRow>;
   /** The open place, for programs beside tasks: shells, commands, ports. Rejects with `conflict` unless it is ready. */
@@ -58,7 +59,7 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
   };
   const viewAll = async (rows: readonly NamedRow[]): Promise<EnvironmentView[]> => {
     const projects = await parts.projectsById([...new Set(rows.map(({ project_id }) => project_id))]);
-    const around = { seq: store.seq(), diskLimitBytes: parts.diskLimitBytes() };
+    const around = { seq: store.seq(), diskLimitBytes: parts.diskLimitBytes(), keptForMs: parts.keptForMs() };
     return rows.map((row) => {
       const project = projects.get(row.project_id);
       return toEnvironment(row, { ...around, project: { id: row.project_id, name: project?.name ?? '(removed)' } });

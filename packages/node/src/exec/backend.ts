@@ -183,8 +183,8 @@ export type Environment = {
    * another's: where that cannot be made sure, nobody gets it. @throws OrreryError not_found when nothing of it listens there
    */
   forward(port: number): Promise<Duplex>;
-  /** Null where the place does not say. */
-  stats(): Promise<{ readonly processes: number | null; readonly memoryBytes: number | null }>;
+  /** Null where the place does not say. Disk: of its files, as seen not long ago. */
+  stats(): Promise<{ readonly processes: number | null; readonly memoryBytes: number | null; readonly diskBytes: number | null }>;
   /** Writes a file below the home, 0600, its folders too. The path is relative and stays below it. */
   writeHomeFile(path: string, content: string | Uint8Array): Promise<void>;
   /**

@@ -7,6 +7,7 @@ import type { GuaranteeReport, KeeperClient, KeeperSpec } from '../keeper/types.
 import type { Environment, EnvironmentSpec, Handle, RunSpec } from './backend.ts';
 import { describeKeeperSpec } from './describe-run.ts';
 import type { EnvironmentDirectory } from './environment-directory.ts';
+import { createDiskMeasure, type DiskMeasure } from './disk-measure.ts';
 import { deadHandle, liveHandle } from './keeper-handle.ts';
 import { scriptAsRun } from './keeper-spec.ts';
 import { connectToOwnListener, nobodyListens } from './own-listener.ts';
@@ -87,10 +88,10 @@ const forward = async (parts: KeeperEnvironmentParts, port: number): Promise<Dup
   throw nobodyListens(environmentId, port);
 };
 
-const measure = async (parts: KeeperEnvironmentParts): Promise<{ processes: number; memoryBytes: number }> => {
+const measure = async (parts: KeeperEnvironmentParts, disk: DiskMeasure): ReturnType<Environment['stats']> => {
   const pids = await programsOf(parts);
   const sizes = await Promise.all(pids.map(residentBytes));
-  return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0) };
+  return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0), diskBytes: await disk() };
 };
 
 const writeHomeFile = async (home: string, path: string, content: string | Uint8Array): Promise<void> => {
@@ -103,6 +104,7 @@ const writeHomeFile = async (home: string, path: string, content: string | Uint8
 export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environment => {
   const { backend, notice, spec, directory, keeper, render, frontPort } = parts;
   let closed = false;
+  const disk = createDiskMeasure([spec.workdir, spec.home]);
   const start = async (run: RunSpec): Promise<Handle> => {
     if (closed)
       throw new OrreryError('stale', `The environment ${spec.id} is closed.`, {
@@ -132,7 +134,7 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
     describe,
     describeScript: (script) => describe(scriptAsRun(script)),
     forward: (port) => forward(parts, port),
-    stats: () => measure(parts),
+    stats: () => measure(parts, disk),
     writeHomeFile: (path, content) => writeHomeFile(spec.home, path, content),
     // What programs do here is done in the working directory itself.
     sync: () => Promise.resolve(),

@@ -14,5 +14,9 @@ export const BROKER_HOLD_MAX = 64;
 export const SANDBOX_FRONT_PORT = 7777;
 /** How long a program may take to accept a connection to its port. */
 export const CONNECT_PORT_MS = 15_000;
+/** How long a look at the disk of an environment may take when somebody asks for it: longer, and it is not told. */
+export const DISK_LOOK_MS = 10_000;
+/** How long what was seen then is told again. */
+export const DISK_LOOK_KEPT_MS = 30_000;
 /** One file that is carried into an environment. */
 export const PROVIDED_FILE_BYTES = 64 * 1024 * 1024;

@@ -93,7 +93,7 @@ export const insideCommands: readonly CommandSpec[] = [
   {
     noun: 'env',
     verb: 'stats',
-    summary: 'processes and memory of an environment now',
+    summary: 'processes, memory and disk of an environment now',
     arguments: [environment],
     examples: [{ line: 'orrery env stats tsk_…', does: 'what everything in it uses together' }],
     operations: ['environmentStats'],

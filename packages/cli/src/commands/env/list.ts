@@ -3,7 +3,7 @@ import { allItems, projectOf } from '../../names.ts';
 import { tableText } from '../../screen.ts';
 import { agoText } from '../../wording.ts';
 import type { Command } from '../command.ts';
-import { diskText, stateText } from './show.ts';
+import { diskText, goesText, stateText } from './show.ts';
 
 /** `orrery env list`. */
 export const envList: Command = async (context) => {
@@ -15,6 +15,7 @@ export const envList: Command = async (context) => {
   );
   if (items.length === 0)
     return { result: { items }, text: 'There is no environment of its own yet. In a repository: orrery env create' };
+  const goes = items.some(({ goesAt }) => goesAt !== null);
   const rows = items.map((environment) => [
     inertLine(environment.name),
     stateText(environment),
@@ -22,9 +23,14 @@ export const envList: Command = async (context) => {
     environment.backend,
     diskText(environment),
     agoText(environment.usedAt, context.world.now()),
+    ...(goes ? [goesText(environment, context.world.now())] : []),
   ]);
   return {
     result: { items },
-    text: tableText(context.screen, ['environment', 'state', 'project', 'backend', 'disk', 'used'], rows),
+    text: tableText(
+      context.screen,
+      ['environment', 'state', 'project', 'backend', 'disk', 'used', ...(goes ? ['goes'] : [])],
+      rows,
+    ),
   };
 };

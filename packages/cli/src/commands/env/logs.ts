@@ -44,5 +44,7 @@ export const envStats: Command = async (context) => {
   const id = await placeIdOf(connection, context.input.argument('environment') ?? '');
   const stats = await connection.client.call('environmentStats', { params: { id } });
   const memory = stats.memoryBytes === null ? 'unknown memory' : bytesText(stats.memoryBytes);
-  return { result: stats, text: `${stats.processes ?? 'unknown'} processes, ${memory}` };
+  const disk = stats.diskBytes === null ? 'unknown disk' : `${bytesText(stats.diskBytes)} on disk`;
+  const processes = `${stats.processes ?? 'unknown'} ${stats.processes === 1 ? 'process' : 'processes'}`;
+  return { result: stats, text: `${processes}, ${memory}, ${disk}` };
 };

@@ -1,7 +1,7 @@
 import type { EnvironmentView } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
 import { factsText, type Screen } from '../../screen.ts';
-import { agoText, bytesText } from '../../wording.ts';
+import { agoText, bytesText, countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
 /** State and what is being done, in one word or two. */
@@ -18,6 +18,13 @@ const setupText = ({ setup }: EnvironmentView): string =>
 export const diskText = ({ diskBytes, diskLimitBytes }: EnvironmentView): string => {
   if (diskBytes === null) return 'not measured yet';
   return diskLimitBytes === null ? bytesText(diskBytes) : `${bytesText(diskBytes)} of ${bytesText(diskLimitBytes)}`;
+};
+
+/** When retention takes it: in whole days, and the next look of the node when that is past. */
+export const goesText = ({ goesAt }: EnvironmentView, nowMs: number): string => {
+  if (goesAt === null) return '-';
+  const days = Math.ceil((Date.parse(goesAt) - nowMs) / 86_400_000);
+  return days <= 0 ? 'within the hour' : `in ${countText(days, 'day')}`;
 };
 
 /** Facts of an environment. */
@@ -45,6 +52,7 @@ export const environmentText = (screen: Screen, environment: EnvironmentView, no
     ['disk', diskText(environment)],
     ['made', agoText(environment.createdAt, nowMs)],
     ['used', agoText(environment.usedAt, nowMs)],
+    ['goes', environment.goesAt === null ? null : `${goesText(environment, nowMs)}, unless it holds unsaved work`],
   ]);
 
 /** `orrery env show`. */

@@ -132,10 +132,7 @@ export const createRemoteEnvironment = (parts: RemoteEnvironmentParts, asked: re
     describe,
     describeScript: (script) => describe(scriptAsRun(script)),
     forward: (port) => forward(parts, port),
-    stats: async () => {
-      const { processes, memoryBytes } = await line.place.stats();
-      return { processes, memoryBytes };
-    },
+    stats: () => line.place.stats(),
     writeHomeFile: (path, content) =>
       putFile(line, `${inside.home}${normalize(`/${path}`)}`, { bytes: Buffer.from(content), mode: 0o600 }),
     sync: custody.sync,

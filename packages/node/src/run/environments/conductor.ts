@@ -95,7 +95,12 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
   };
 
   const measureAll = async (): Promise<void> => {
-    for (const row of await listNamed(parts.store.read)) if (row.open === 1) await measure(parts, row, begin);
+    for (const row of await listNamed(parts.store.read)) {
+      if (row.open === 0) continue;
+      await measure({ parts, places }, row, begin).catch((thrown: unknown) =>
+        parts.log.warn('environment.unmeasured', { environment: row.id, ...errorFields(thrown) }),
+      );
+    }
   };
 
   return {
@@ -131,7 +136,7 @@ const takeStep = async (step: Step, row: NamedRow, detached: AbortSignal): Promi
   try {
     await steps[row.operation ?? '']?.(step, row);
     const after = await namedById(parts.store.read, row.id);
-    if (after !== null && after.operation === null && after.deleted_at === null) await measure(parts, after, () => undefined);
+    if (after !== null && after.operation === null && after.deleted_at === null) await measure(step, after, () => undefined);
   } catch (thrown) {
     if (detached.aborted) throw thrown;
     const error = toOrreryError(thrown);
@@ -163,11 +168,24 @@ const findAgain = async (step: Pick<Step, 'parts' | 'places'>, row: NamedRow): P
   }
 };
 
+/** What it takes where its files lie elsewhere while it is open; 0 where they lie here, or that cannot be told. */
+const usedElsewhere = async ({ parts, places }: Pick<Step, 'parts' | 'places'>, row: NamedRow): Promise<number> => {
+  const place = row.open === 1 ? places.get(row.id) : undefined;
+  if (place === undefined || place.workdir === recordedEnvironment(row.spec ?? '').spec.workdir) return 0;
+  const { diskBytes } = await place.stats().catch((thrown: unknown) => {
+    parts.log.warn('environment.unmeasured', { environment: row.id, ...errorFields(thrown) });
+    return { diskBytes: null };
+  });
+  return diskBytes ?? 0;
+};
+
 /** Records how much disk an environment takes; one that passed its limit is stopped. */
-const measure = async (parts: ConductorParts, row: NamedRow, begin: (id: string) => void): Promise<void> => {
+const measure = async (step: Pick<Step, 'parts' | 'places'>, row: NamedRow, begin: (id: string) => void): Promise<void> => {
+  const { parts } = step;
   const settings = preparedOf(row)?.settings;
   if (settings === undefined || row.spec === null) return;
-  const bytes = (await diskUse(recordedEnvironment(row.spec).spec.workdir)) + (await diskUse(placePaths(parts, row.id).home));
+  const here = (await diskUse(recordedEnvironment(row.spec).spec.workdir)) + (await diskUse(placePaths(parts, row.id).home));
+  const bytes = Math.max(here, await usedElsewhere(step, row));
   const nowMs = parts.clock.nowMs();
   const over = settings.diskBytes !== null && bytes > settings.diskBytes;
   const stops = await parts.store.transaction(async (tx) => {
