@@ -206,6 +206,30 @@ export const describeRemoteEnvironments = (subject: RemoteSubject): void => {
       expect(await paths(made.id)).toEqual(expect.arrayContaining(['new.txt', 'shell.txt', 'task.txt']));
     });
 
+    it('gets the ignored files that the project names and what an earlier set-up left; the files do not come back', async () => {
+      const cached = makeRepository(place, 'cached', {
+        init: 'mkdir -p deps; cat /proc/sys/kernel/random/uuid > deps/id',
+        settings: 'copy: [.env]\ncache: [deps]',
+      });
+      writeFiles(cached, { '.gitignore': '.env\ndeps\n' });
+      commitAll(cached, 'ignores');
+      writeFiles(cached, { '.env': 'HERE=1\n' });
+      await client.call('projectAdd', { body: { source: cached } });
+      const create = async (name: string): Promise<EnvironmentView> =>
+        settledEnvironment(client, (await client.call('environmentCreate', { body: { project: cached, name } })).id);
+      expect((await create('cached-1')).setup).toMatchObject({ state: 'passed', reason: null });
+      const left = await said('cached-1', 'cat deps/id .env');
+      expect(left).toMatch(/^[0-9a-f-]{36}\nHERE=1\n$/);
+      const second = await create('cached-2');
+      expect([second.state, second.setup.reason]).toEqual(['ready', expect.stringContaining('was not run')]);
+      expect(await said('cached-2', 'cat deps/id .env; git status --porcelain')).toBe(left);
+      await said('cached-2', 'git add -f .env; git -c user.name=x -c user.email=x@y commit -qm all; echo work > work.txt');
+      expect((await place.cli(['env', 'delete', 'cached-2', '--salvage'])).code).toBe(0);
+      const { items } = await client.call('salvageList', { query: {} });
+      const saved = items.find(({ taskId }) => taskId === second.id);
+      expect((await client.call('salvageShow', { params: { id: saved?.id ?? '' } })).paths).toEqual(['work.txt']);
+    });
+
     it('leaves nothing behind when all are deleted', async () => {
       const { items } = await client.call('environmentList', { query: { limit: 200 } });
       for (const { id } of items)
