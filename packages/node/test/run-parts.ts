@@ -122,6 +122,8 @@ const projectsOf = (life: Life): RunParts['projects'] => ({
   refresh: () => whileAlive<void>(life, async () => undefined),
   resolveBase: () => whileAlive(life, async () => ({ sha: 'a'.repeat(40), name: 'main' })),
   readHooks: () => whileAlive(life, async () => ({ hooks, projectFile: null })),
+  listTree: () => whileAlive(life, async () => ({ files: [], modules: [] })),
+  readFiles: async function* () {},
 });
 
 const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunParts['workspace'] => ({
@@ -223,6 +225,7 @@ export const runParts = async (
     backends: () => [backend],
     harness: () => harness,
     ...still,
+    imageRules: () => ({ allowedImages: [], allowBuild: false, buildNetwork: false }),
     allocatePorts: () => whileAlive(life, async () => ({})),
     removeEnvironment: () => whileAlive(life, async () => undefined),
     removeOwned: () => whileAlive(life, async () => undefined),

@@ -9,6 +9,13 @@ export {
   type ShapeName,
 } from './git-shapes.ts';
 export { gitTricks, trickWorked, type GitTrick, type GitTrickName } from './git-tricks.ts';
-export { startTestEngine, whyNoEngine, type EngineAnswer, type TestEngine } from './container-engine.ts';
+export {
+  startTestEngine,
+  testEngineKind,
+  whyNoEngine,
+  type EngineAnswer,
+  type TestEngine,
+  type TestEngineKind,
+} from './container-engine.ts';
 export { importSmallImage, saveSmallImage } from './small-image.ts';
 export { deltaBomb, fileBomb, treeBomb } from './git-bombs.ts';

@@ -116,6 +116,9 @@ export const importSmallImage = async (engine: TestEngine, name: string): Promis
     const query = [`fromSrc=-`, `repo=${encodeURIComponent(repo)}`, `tag=${tag}`, ...changes].join('&');
     const { status, text } = await engine.ask('POST', `/images/create?${query}`, tar.stdout);
     if (status !== 200 || text.includes('"error"')) throw new Error(`The test image was not imported: ${text.slice(0, 500)}`);
+    // Podman calls what it imports `latest`, whatever it was asked for.
+    if (engine.kind === 'podman')
+      await engine.ask('POST', `/images/${repo}:latest/tag?repo=${encodeURIComponent(repo)}&tag=${tag}`);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -11,7 +11,7 @@ import { makeDirectories, pathsIn, type NodePaths } from '../config/paths.ts';
 import { createSecrets, type Secrets } from '../config/secrets.ts';
 import { createPortAllocator, findNamed, type PortAllocator } from '../environment/index.ts';
 import { createBackendFactories } from '../exec/registry.ts';
-import { createRemover } from '../files/remove.ts';
+import { createRemover, type Remover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
 import { createHarnessPrograms, type HarnessPrograms } from '../harness/install.ts';
 import { createHarnessRegistry, type HarnessRegistry } from '../harness/registry.ts';
@@ -238,17 +238,23 @@ const placesOf = ({ environmentsDirectory, conversationsDirectory, paths, broker
   brokerSocket: broker.socketPath,
 });
 
-export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): ConductorParts => {
-  const { broker, backends, harnesses, store, log, paths } = parts;
+/** What removes directories of environments, behind everybody's back. */
+const openRemover = ({ paths, environmentsDirectory, log }: Parts, stopped: AbortSignal): Remover => {
   const remover = createRemover({
     root: paths.data,
-    trash: join(parts.environmentsDirectory, '.trash'),
+    trash: join(environmentsDirectory, '.trash'),
     protectedPaths: async () => [],
     onFailure: (thrown) => log.warn('environment.remove.failed', errorFields(thrown)),
     stopping: stopped,
   });
   // What a node that ended had not deleted yet. A trash that cannot be read is looked at again at the next start.
   remover.sweep().catch((thrown: unknown) => log.warn('environment.sweep.failed', errorFields(thrown)));
+  return remover;
+};
+
+export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): ConductorParts => {
+  const { broker, backends, harnesses, store, log } = parts;
+  const remover = openRemover(parts, stopped);
   return {
     store: patientStore(store, { clock, log, signal: stopped }),
     clock,
@@ -265,6 +271,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     gatewayFailure: broker.lastFailure,
     budgetRefused: broker.budgetRefused,
     settle: settleAttempt({ config: parts.config.current, backends }),
+    imageRules: () => parts.config.current().execution,
     allocatePorts: parts.ports.allocate,
     removeEnvironment: environmentRemover(store, remover),
     removeOwned: async (directory) => void (await remover.remove(directory)),

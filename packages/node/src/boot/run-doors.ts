@@ -24,6 +24,8 @@ export const projectDoor = (projects: Projects): ProjectDoor => {
   const kept = new Map<string, Awaited<ReturnType<ProjectDoor['readHooks']>>>();
   return {
     refresh: async (projectId) => void (await projects.refresh(projectId)),
+    listTree: (projectId, at) => projects.listTree(projectId, at),
+    readFiles: (projectId, files) => projects.readFiles(projectId, files),
     resolveBase: async (projectId, base) => ({ sha: await projects.resolveBase(projectId, base), name: base ?? 'HEAD' }),
     readHooks: async (projectId, sha) => {
       const key = `${projectId} ${sha}`;

@@ -106,7 +106,14 @@ export const nodeSchema = z.strictObject({
         .array(z.string().min(1).max(500))
         .max(1_000)
         .default([])
-        .describe('Images that project files may ask for: whole names, or a beginning and a star'),
+        .describe(
+          'Images that project files may ask for, and base images of what they build: whole names, or a beginning and a star',
+        ),
+      allowBuild: z
+        .boolean()
+        .default(false)
+        .describe('Whether images are built from Dockerfiles of repositories; they begin with one of allowedImages'),
+      buildNetwork: z.boolean().default(false).describe('Whether programs of such builds reach the network'),
     })
     .prefault({}),
   queue: z

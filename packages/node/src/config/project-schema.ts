@@ -22,6 +22,31 @@ const pathInside = z
     'a path from the root of the repository, without . and .. and without / at an end',
   );
 
+/** A path of the repository, from its root; nothing before or outside of it. */
+const repositoryPath = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .refine(
+    (path) => !path.startsWith('/') && !path.split('/').includes('..') && !path.includes('\0'),
+    'a path within the repository',
+  );
+
+/** What an image is built of. */
+const build = z.strictObject({
+  dockerfile: repositoryPath.default('Dockerfile').describe('The Dockerfile'),
+  context: repositoryPath.default('.').describe('The folder that its COPY takes from'),
+  target: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'the name of a stage')
+    .optional()
+    .describe('The stage to build'),
+  args: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an argument'), z.string().max(10_000))
+    .default({})
+    .describe('Build arguments'),
+});
+
 /** The schema of `.orrery/orrery.yaml`. What it says only ever narrows what the operator set. */
 export const projectSchema = z.strictObject({
   harness: z.string().min(1).max(100).optional().describe('Agent program'),
@@ -36,6 +61,17 @@ export const projectSchema = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 'the name of an image, with its registry, tag or digest')
     .optional()
     .describe('Image of backends that have images; one that the operator allows (execution.allowedImages)'),
+  build: build
+    .optional()
+    .describe(
+      'Image built from a Dockerfile of the base commit, where the operator allows it (execution.allowBuild) and the backend can',
+    ),
+  devcontainer: z
+    .union([z.boolean(), repositoryPath])
+    .optional()
+    .describe(
+      'Image, variables, user and set-up by a devcontainer.json of the base commit; true: .devcontainer/devcontainer.json',
+    ),
   memory: z
     .array(memoryKind)
     .max(3)

@@ -61,6 +61,26 @@ describe('what a task runs with', () => {
     expect(refusal(allowing('a', 'b'))).toMatchObject({ message: expect.stringContaining('ghcr.io/us/agent:2') as unknown });
   });
 
+  it('asks for what is built only when the operator lets images be built, and says by one key which image it is', () => {
+    const node = { execution: { allowBuild: true } };
+    const asked = { dockerfile: 'Dockerfile', context: '.', target: null, args: {} };
+    expect(settle({ node, project: 'build: {}\n' })).toMatchObject({ image: null, imageFrom: asked });
+    expect(settle({ node, project: 'build: {dockerfile: a/D, target: dev}\n' }).imageFrom).toEqual({
+      ...asked,
+      dockerfile: 'a/D',
+      target: 'dev',
+    });
+    expect(refusal({ project: 'build: {}\n' })).toMatchObject({ code: 'widening_refused', details: { key: 'build' } });
+    // What such a file asks for is known, and refused, when it is read.
+    expect(settle({ project: 'devcontainer: true\n' }).imageFrom).toEqual({ devcontainer: '.devcontainer/devcontainer.json' });
+    expect(settle({ project: 'devcontainer: dev.json\n' }).imageFrom).toEqual({ devcontainer: 'dev.json' });
+    expect(settle({ project: 'devcontainer: false\n' }).imageFrom).toBeUndefined();
+    for (const two of ['image: a\nbuild: {}\n', 'build: {}\ndevcontainer: true\n'])
+      expect(refusal({ node, project: two })).toMatchObject({ code: 'config_invalid' });
+    for (const out of ['build: {dockerfile: ../D}\n', 'build: {context: /etc}\n', 'devcontainer: /etc/passwd\n'])
+      expect(refusal({ node, project: out })).toMatchObject({ code: 'config_invalid' });
+  });
+
   it('has the memories of the request, else of the project, else all that the operator gives, and none beyond', () => {
     const node = { memory: ['project', 'global'] };
     expect(settle({ node }).memory).toEqual(['project', 'global']);

@@ -4,6 +4,8 @@ import { namesBackend } from './backend-names.ts';
 import { covers } from './egress-cover.ts';
 import type { NodeConfig } from './node-schema.ts';
 import type { ProjectConfig } from './project-schema.ts';
+import { settleImage, type ImageAsked } from './settle-image.ts';
+import { widening } from './widening.ts';
 
 /** What a task runs with: its request over the project's file over the node's configuration, within what the operator set. */
 export type TaskSettings = {
@@ -27,6 +29,8 @@ export type TaskSettings = {
   readonly image: string | null;
   readonly copy: readonly string[];
   readonly cache: readonly string[];
+  /** What the project's image, variables and user come from, when the base commit has to be asked; absent: nothing of it. */
+  readonly imageFrom?: ImageAsked;
   readonly setup: readonly string[];
   readonly memory: readonly MemoryKind[];
 };
@@ -55,7 +59,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     maxRetries: request.maxRetries ?? project.validation.maxRetries,
     retryPrompt: project.validation.retryPrompt,
     egress: settleEgress({ request, project, node }),
-    image: settleImage({ request, project, node }),
+    ...settleImage({ project, node }),
     copy: project.copy,
     cache: project.cache,
     setup: project.setup,
@@ -101,24 +105,6 @@ const settleMemory = ({ request, project, node }: Asked): readonly MemoryKind[] 
   return request.memory ?? project.memory ?? node.memory;
 };
 
-/** The project's image, else none: the backend's own. The operator names the images that projects may choose. */
-const settleImage = ({ project, node }: Asked): string | null => {
-  const { allowedImages } = node.execution;
-  if (project.image === undefined) return null;
-  if (allowedImages.some((pattern) => imageFits(pattern, project.image ?? ''))) return project.image;
-  throw widening('image', `The project file asks for the image "${project.image}".`, {
-    rule:
-      allowedImages.length === 0
-        ? 'The operator allows no images (execution.allowedImages).'
-        : `The operator allows ${allowedImages.join(', ')} (execution.allowedImages).`,
-    fix: `Add "${project.image}" to execution.allowedImages in the configuration of the node: orrery config path`,
-  });
-};
-
-/** A pattern is the whole name, or its beginning and a star: `ghcr.io/us/*`. */
-const imageFits = (pattern: string, image: string): boolean =>
-  pattern.endsWith('*') ? image.startsWith(pattern.slice(0, -1)) : image === pattern;
-
 const settleEgress = ({ request, project, node }: Asked): readonly string[] => {
   const check = (rules: readonly string[], who: string): void => {
     const beyond = rules.find((rule) => !node.egress.allow.some((given) => covers(given, rule)));
@@ -163,6 +149,3 @@ const settleLimits = ({ request, project, node }: Asked): Limits => {
     diskBytes: one('diskBytes'),
   };
 };
-
-const widening = (key: string, message: string, { rule, fix }: { rule: string; fix: string }): OrreryError =>
-  new OrreryError('widening_refused', message, { rule, fix, details: { key } });

@@ -2,6 +2,7 @@
 // alike); a handle is one running program of it. Contract: execution.
 
 import type { Duplex } from 'node:stream';
+import type { ImageBuild } from './image/build.ts';
 import type {
   GuaranteeReport,
   InputState,
@@ -115,6 +116,10 @@ export type EnvironmentSpec = {
   readonly brokerSocket: string;
   readonly project: string | null;
   readonly image: string | null;
+  /** User that the project wants programs to be; only where the backend builds images. Absent: the image's own. */
+  readonly user?: string;
+  /** Values that the project gives every program; what the node sets wins. Absent: none. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Git objects that the checkout borrows: their folder (granted too) and the commit whose history it needs. Absent: it borrows none. */
   readonly borrows?: { readonly objects: string; readonly commit: string };
   /** Whether the home outlives the environment, and has to be brought back like the working directory. */
@@ -216,6 +221,8 @@ export type Backend = {
   readonly defaultRequired: readonly KeeperGuarantee[];
   /** One line that says what is missing and how to get it, as an error; runs before the checkout and any token. */
   preflight(required: readonly KeeperGuarantee[]): Promise<void>;
+  /** Builds images out of a repository. Absent where none are. */
+  readonly images?: { build(build: ImageBuild, progress: (line: string) => void): Promise<string> };
   open(spec: EnvironmentSpec): Promise<Environment>;
   /** An environment opened by a node that died, for re-attaching or closing. */
   reopen(spec: EnvironmentSpec): Promise<Environment>;

@@ -34,6 +34,12 @@ const portVariables = ({ ports }: EnvironmentSpec): Record<string, string> =>
     ]),
   );
 
+/** Whether a project may give a variable of that name to every program: what the node means by a name stays what it is. */
+export const isProjectVariable = (name: string): boolean =>
+  ![...PRIVATE_NAMES, 'PATH', 'SHELL', 'USER', 'LOGNAME', 'TERM', 'ENV', 'BASH_ENV'].includes(name) &&
+  !/^(ORRERY|LD)_/.test(name) &&
+  !/_proxy$/i.test(name);
+
 /**
  * What the program gets: its private HOME and TMPDIR, PATH, a language, who it is; then the names passed through (HOME
  * and TMPDIR stay the environment's own), then the run's own values, which win. Throws `refused_by_policy` for a name
@@ -50,7 +56,7 @@ export const buildRunEnvironment = (
     TMP: environment.scratchpad,
     TEMP: environment.scratchpad,
     PATH: [...(machine.toolFolders ?? []), machine.path ?? SYSTEM_PATH].join(':'),
-    LANG: 'C.UTF-8',
+    LANG: environment.variables?.['LANG'] ?? 'C.UTF-8',
     SHELL: '/bin/sh',
     USER: machine.user,
     LOGNAME: machine.user,
@@ -62,5 +68,5 @@ export const buildRunEnvironment = (
     const value = PRIVATE_NAMES.includes(name) ? undefined : passed(name, machine);
     if (value !== undefined) through[name] = value;
   }
-  return { ...own, ...through, ...run.env };
+  return { ...environment.variables, ...own, ...through, ...run.env };
 };

@@ -1,4 +1,5 @@
 import { OrreryError, type NodeBody, type Project } from '@orrery/protocol';
+import { listCommittedTree, readTreeFiles, type CommittedTree, type TreeFile } from '../git/committed-tree.ts';
 import { resolveCommit } from '../git/compare.ts';
 import { createMutex } from '../kernel/mutex.ts';
 import { mirrorPath } from '../workspace/index.ts';
@@ -34,6 +35,10 @@ export type Projects = {
   resolveBase(id: string, base: string | null): Promise<string>;
   /** Hooks and settings of a commit, as plain blobs. An unreadable commit is an error, not "no hooks". */
   readHooks(id: string, baseSha: string, names?: readonly HookName[]): Promise<CommitHooks>;
+  /** Every file below a folder of a commit ('.': all of it), as plain blobs. */
+  listTree(id: string, at: { readonly commit: string; readonly folder: string }): Promise<CommittedTree>;
+  /** Contents of such files, in their order. */
+  readFiles(id: string, files: readonly TreeFile[]): AsyncIterable<Buffer>;
   /** Paths with uncommitted changes in the user's tree: they are not part of a task, and the person is told. */
   uncommitted(id: string): Promise<readonly string[]>;
 };
@@ -81,6 +86,8 @@ export const createProjects = (parts: ProjectParts): Projects => {
       return sha ?? raise(noBase(row, base));
     },
     readHooks: (id, baseSha, names = hookNames) => readHooks(git, mirrorPath(dataDirectory, id), { baseSha, names }),
+    listTree: (id, at) => listCommittedTree(git, mirrorPath(dataDirectory, id), at),
+    readFiles: (id, files) => readTreeFiles(git, mirrorPath(dataDirectory, id), files),
     uncommitted: async (id) => {
       const row = await find(id);
       return row.kind === 'url' ? [] : readUncommitted(git, row.source);

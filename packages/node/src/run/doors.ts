@@ -2,8 +2,10 @@
 
 import type { MemoryKind, TaskIntent, UsageTotals } from '@orrery/protocol';
 import type { NamedPorts } from '../environment/index.ts';
+import type { ImageAsked, ImageRules } from '../config/settle-image.ts';
 import type { Backend, Environment } from '../exec/backend.ts';
 import type { OwnedDirectory } from '../files/remove.ts';
+import type { CommittedTree, TreeFile } from '../git/committed-tree.ts';
 import type { GatewayFailure, Harness, InstalledProgram } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -53,6 +55,10 @@ export type ProjectDoor = {
     projectId: string,
     sha: string,
   ): Promise<{ readonly hooks: ReadonlyMap<HookName, Uint8Array>; readonly projectFile: string | null }>;
+  /** Every file below a folder of a commit ('.': all of it), as plain blobs. */
+  listTree(projectId: string, at: { readonly commit: string; readonly folder: string }): Promise<CommittedTree>;
+  /** Contents of such files, in their order. */
+  readFiles(projectId: string, files: readonly TreeFile[]): AsyncIterable<Buffer>;
 };
 
 export type WorkspaceDoor = {
@@ -133,14 +139,21 @@ export type AttemptSettings = {
   readonly outputBytes: number;
   /** Checkout and home together; null: no limit. */
   readonly diskBytes: number | null;
-  /** Image that the project asks for, of those the operator allows; null: the backend's own. */
+  /** Image that the project asks for, of those the operator allows, or built for it; null: the backend's own. */
   readonly image: string | null;
   /** Ignored files of the project's folder that are copied into the checkout. */
   readonly copy: readonly string[];
   /** Folders that hold all that a set-up leaves. */
   readonly cache: readonly string[];
+  /** Where the base commit says which image it is. Absent: it is not asked. */
+  readonly imageFrom?: ImageAsked;
+  /** What it says besides: values for every program, and who programs are. Absent: nothing. */
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly user?: string;
   /** Lines that set up an environment people open. */
   readonly setup: readonly string[];
+  /** How many of them, the last ones, are the project file's; absent: all. */
+  readonly ownSetup?: number;
 };
 
 /** A named environment as it was made, for a task that works in it. */
@@ -189,6 +202,8 @@ export type RunParts = {
   budgetRefused(taskId: string): boolean;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
   settle(asked: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings;
+  /** What the operator says of images now. */
+  imageRules(): ImageRules;
   /** Ports of an environment that is about to be recorded, by name. */
   allocatePorts(environmentId: string, names: readonly string[]): Promise<NamedPorts>;
   /** Removes an environment's directory (made and recorded by the node). */

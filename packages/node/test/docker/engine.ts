@@ -4,21 +4,22 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { importSmallImage, startTestEngine, whyNoEngine } from '@orrery/testkit';
-import type { TestEngine } from '@orrery/testkit';
+import { importSmallImage, startTestEngine, testEngineKind, whyNoEngine } from '@orrery/testkit';
+import type { TestEngine, TestEngineKind } from '@orrery/testkit';
 import { afterAll, beforeAll, describe } from 'vitest';
 
 /** The image of the tests. Its user is `agent`, 1000:1000. */
 export const SMALL_IMAGE = 'orrery-test/small:1';
 
 /** Describes what needs an engine: one for all of it. Skipped aloud where none can be started. */
-export const describeWithEngine = (name: string, body: (engine: () => TestEngine) => void): void => {
-  const why = whyNoEngine();
+export const describeWithEngine = (name: string, body: (engine: () => TestEngine) => void, only?: TestEngineKind): void => {
+  const kind = only ?? testEngineKind();
+  const why = kind === testEngineKind() ? whyNoEngine(kind) : `ORRERY_TEST_ENGINE is not ${kind}`;
   if (why !== null) process.stderr.write(`skipped: ${name}: ${why}\n`);
   describe.skipIf(why !== null)(name, () => {
     let engine: TestEngine | null = null;
     beforeAll(async () => {
-      engine = await startTestEngine();
+      engine = await startTestEngine(kind);
       await importSmallImage(engine, SMALL_IMAGE);
     });
     afterAll(async () => {

@@ -13,6 +13,10 @@ const textOf = (thrown: unknown): string => {
 export const statusOf = (thrown: unknown): number | null =>
   thrown instanceof Error && 'statusCode' in thrown && typeof thrown.statusCode === 'number' ? thrown.statusCode : null;
 
+/** Whether a name is taken: Docker says so by a status of its own, Podman 4 by a sentence. */
+export const isNameTaken = (thrown: unknown): boolean =>
+  statusOf(thrown) === 409 || (statusOf(thrown) === 500 && /name .* is already in use/.test(textOf(thrown)));
+
 const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
 

@@ -1,25 +1,16 @@
 // The calls to a container engine that the backend makes, each with a deadline and its answer checked.
 import type { Duplex, Readable } from 'node:stream';
 import type Docker from 'dockerode';
-import { OrreryError } from '@orrery/protocol/errors';
-import type { z } from 'zod';
-import { systemClock } from '../../kernel/clock.ts';
-import { withDeadline } from '../../kernel/deadline.ts';
-import { engineError, engineUnreachable, statusOf } from './engine-error.ts';
+import { engineBuilds } from './builds.ts';
+import type { EngineBuilds } from './builds.ts';
+import { call, follow, orNull, parse } from './engine-call.ts';
+import type { Labelled } from './engine-call.ts';
+import { isNameTaken } from './engine-error.ts';
 import { labelFilter } from './labels.ts';
 import type { Owner } from './labels.ts';
-import { ENGINE_CALL_MS, ENGINE_REMOVE_MS, PULL_MS } from './limits.ts';
+import { ENGINE_REMOVE_MS, PULL_MS } from './limits.ts';
 import type { ContainerRequest } from './request.ts';
-import {
-  containerSchema,
-  execSchema,
-  imageSchema,
-  aboutSchema,
-  listedSchema,
-  progressSchema,
-  statsSchema,
-  volumesSchema,
-} from './wire.ts';
+import { containerSchema, execSchema, imageSchema, aboutSchema, listedSchema, statsSchema, volumesSchema } from './wire.ts';
 import type { EngineContainer, EngineImage, EngineAbout, EngineStats } from './wire.ts';
 
 /** One command to be executed in a container. */
@@ -30,11 +21,8 @@ export type ExecRequest = {
   readonly stdin: boolean;
 };
 
-/** Something with labels. */
-export type Labelled = { readonly id: string; readonly labels: Readonly<Record<string, string>> };
-
 /** An engine. Every call rejects with `backend_unreachable` when nobody answers and `backend_unavailable` when it is refused. */
-export type Engine = {
+export type Engine = EngineBuilds & {
   about(): Promise<EngineAbout>;
   /** Null when the engine has no image of that name. */
   findImage(name: string): Promise<EngineImage | null>;
@@ -59,58 +47,15 @@ export type Engine = {
   exitCode(execId: string): Promise<number | null>;
 };
 
-const call = async <T>(what: string, work: (signal: AbortSignal) => Promise<T>, ms = ENGINE_CALL_MS): Promise<T> => {
-  try {
-    return await withDeadline({ name: what, ms }, systemClock, work);
-  } catch (thrown) {
-    if (thrown instanceof OrreryError && thrown.code === 'deadline') throw engineUnreachable(what, thrown);
-    throw engineError(what, thrown);
-  }
-};
-
-/** The answer, or null for one of these HTTP states. */
-const orNull = async <T>(work: Promise<T>, ...states: number[]): Promise<T | null> => {
-  try {
-    return await work;
-  } catch (thrown) {
-    const status = statusOf(thrown);
-    if (status !== null && states.includes(status)) return null;
-    throw thrown;
-  }
-};
-
-const parse = <T extends z.ZodType>(schema: T, answer: unknown): z.output<T> => {
-  const parsed = schema.safeParse(answer);
-  if (parsed.success) return parsed.data;
-  throw new OrreryError('answer_invalid', 'The container engine answered in a way that is not understood.', {
-    rule: 'Docker 20.10 or later, or Podman 4 or later.',
-    details: { at: parsed.error.issues[0]?.path.join('.') ?? '' },
-  });
-};
-
 const bytesOf = async (stream: NodeJS.ReadableStream): Promise<Buffer> => {
   const parts: Buffer[] = [];
   for await (const part of stream as Readable) parts.push(part as Buffer);
   return Buffer.concat(parts);
 };
 
-/** Reads progress to its end; an error in it is thrown, since the engine answers 200 before it knows. */
-const follow = async (stream: NodeJS.ReadableStream, progress: (line: string) => void): Promise<void> => {
-  let rest = '';
-  const take = (line: string): void => {
-    if (line.trim() === '') return;
-    const { stream: text, status, error } = parse(progressSchema, JSON.parse(line));
-    if (error !== undefined) throw new OrreryError('backend_unavailable', `The container engine says: ${error.slice(0, 500)}`);
-    const shown = (text ?? status ?? '').trimEnd();
-    if (shown !== '') progress(shown);
-  };
-  for await (const part of stream as Readable) {
-    const lines = (rest + String(part)).split('\n');
-    rest = lines.pop() ?? '';
-    lines.forEach(take);
-  }
-  take(rest);
-};
+/** Podman calls what was built on its machine `localhost/…`, which its interface for Docker's clients does not try by itself. */
+const namesOfImage = (name: string): string[] =>
+  /^([^/]*[.:][^/]*|localhost)\//.test(name) || name.startsWith('sha256:') ? [name] : [name, `localhost/${name}`];
 
 /** The types of the library do not know it. */
 const SIZED: object = { size: true };
@@ -121,8 +66,11 @@ const images = (docker: Docker): Part<'about' | 'findImage' | 'pull'> => ({
   about: () => call('its description', async () => parse(aboutSchema, await docker.info())),
   findImage: (name) =>
     call(`the image ${name}`, async () => {
-      const found = await orNull(docker.getImage(name).inspect(), 404);
-      return found === null ? null : parse(imageSchema, found);
+      for (const one of namesOfImage(name)) {
+        const found = await orNull(docker.getImage(one).inspect(), 404);
+        if (found !== null) return parse(imageSchema, found);
+      }
+      return null;
     }),
   pull: (name, progress) =>
     call(`pulling ${name}`, async (abortSignal) => follow(await docker.pull(name, { abortSignal }), progress), PULL_MS),
@@ -133,9 +81,13 @@ const containers = (
 ): Part<'createContainer' | 'start' | 'inspect' | 'listContainers' | 'removeContainer' | 'stats'> => ({
   createContainer: (request) =>
     call('making a container', async () => {
-      // The types of the library know fewer fields than the engine takes.
-      const made = await orNull(docker.createContainer(request as unknown as Docker.ContainerCreateOptions), 409);
-      return made?.id ?? null;
+      try {
+        // The types of the library know fewer fields than the engine takes.
+        return (await docker.createContainer(request as unknown as Docker.ContainerCreateOptions)).id;
+      } catch (thrown) {
+        if (isNameTaken(thrown)) return null;
+        throw thrown;
+      }
     }),
   // 304: it runs already.
   start: (id) => call('starting a container', async () => void (await orNull(docker.getContainer(id).start(), 304))),
@@ -211,5 +163,5 @@ const commands = (docker: Docker): Part<'exec' | 'exitCode'> => ({
 export const connectEngine = async (socketPath: string): Promise<Engine> => {
   const { default: Dockerode } = await import('dockerode');
   const docker = new Dockerode({ socketPath });
-  return { ...images(docker), ...containers(docker), ...files(docker), ...commands(docker) };
+  return { ...engineBuilds(docker), ...images(docker), ...containers(docker), ...files(docker), ...commands(docker) };
 };

@@ -6,6 +6,8 @@ export const LABELS = {
   environment: 'dev.orrery.environment',
   task: 'dev.orrery.task',
   image: 'dev.orrery.image',
+  /** On images that were built: the key of what they were built of. */
+  build: 'dev.orrery.build',
 } as const;
 
 /** Labels of an image that has agent programs, in the layout of a node of that version. */

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Place, PlaceProvider, PlaceSpec } from '../remote/place.ts';
 import type { Engine } from './engine.ts';
+import { createImageBuilder, pruneImages } from './image-builder.ts';
 import { chooseImage, ensureImage } from './image.ts';
+import { kindOf, limitsFor, ownLimits } from './kind.ts';
 import { LABELS, isOwned } from './labels.ts';
 import type { Owner } from './labels.ts';
 import { ASK_AGAIN_MS, NAME_TAKEN_MS } from './limits.ts';
@@ -119,8 +121,9 @@ const make = async (
   const { spec, progress } = given;
   const name = chooseImage(spec.image, options);
   const image = await ensureImage(engine, { name, pull: options.pull }, progress);
-  const user = chooseUser(options.user, image.Config?.User);
-  const request = renderContainer({ spec, options, image: { id: image.Id, name }, user });
+  const user = chooseUser(options.user, spec.user ?? image.Config?.User);
+  const ulimits = limitsFor(kindOf(await engine.about()), ownLimits());
+  const request = renderContainer({ spec, options, image: { id: image.Id, name }, user, ulimits });
   return (await engine.createContainer(request)) ?? awaitNamed(engine, spec);
 };
 
@@ -173,6 +176,7 @@ const sweep = async (parts: DockerParts, environmentId: string): Promise<void> =
 /** The provider of containers. */
 export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   name: 'docker',
+  images: { build: createImageBuilder(parts), prune: () => pruneImages(parts) },
   preflight: async () => {
     const engine = await parts.engine();
     checkEngine(await engine.about());

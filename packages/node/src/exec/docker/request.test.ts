@@ -42,9 +42,21 @@ const plain = {
   },
 };
 
+const files = { Name: 'nofile', Soft: 9, Hard: 9 };
+
+const mount = (path: string, ReadOnly: boolean) => ({
+  Type: 'bind',
+  Source: path,
+  Target: path,
+  ReadOnly,
+  BindOptions: { Propagation: 'rprivate' },
+});
+
 describe('the request that makes a container', () => {
   it('has walls on every side when nothing else was said', () => {
-    expect(renderContainer({ spec: samplePlace(), options: sampleOptions(), image, user: '1000:1000' })).toEqual(plain);
+    expect(renderContainer({ spec: samplePlace(), options: sampleOptions(), image, user: '1000:1000', ulimits: [] })).toEqual(
+      plain,
+    );
   });
 
   it('carries every option and the smaller of two limits', () => {
@@ -64,14 +76,7 @@ describe('the request that makes a container', () => {
         { local: '/w/memory', readOnly: true },
       ],
     });
-    const mount = (path: string, ReadOnly: boolean) => ({
-      Type: 'bind',
-      Source: path,
-      Target: path,
-      ReadOnly,
-      BindOptions: { Propagation: 'rprivate' },
-    });
-    expect(renderContainer({ spec, options, image, user: 'agent' })).toEqual({
+    expect(renderContainer({ spec, options, image, user: 'agent', ulimits: [files] })).toEqual({
       ...plain,
       User: 'agent',
       HostConfig: {
@@ -82,6 +87,7 @@ describe('the request that makes a container', () => {
         MemorySwap: 1e9,
         NanoCpus: 1_500_000_000,
         PidsLimit: 164,
+        Ulimits: [...plain.HostConfig.Ulimits, files],
         Mounts: [
           mount('/opt/tools', true),
           mount('/w/checkout', false),
@@ -95,12 +101,14 @@ describe('the request that makes a container', () => {
 
   it('mounts nothing of this machine when the checkout is copied', () => {
     const spec = samplePlace({ mountable: [{ local: '/w/checkout', readOnly: false }] });
-    expect(renderContainer({ spec, options: sampleOptions(), image, user: '1:1' }).HostConfig.Mounts).toEqual([]);
+    expect(renderContainer({ spec, options: sampleOptions(), image, user: '1:1', ulimits: [] }).HostConfig.Mounts).toEqual([]);
   });
 
   it('gives no container less memory than one can start with', () => {
     const spec = samplePlace({ limits: { memoryBytes: 1000 } });
-    expect(renderContainer({ spec, options: sampleOptions(), image, user: '1:1' }).HostConfig.Memory).toBe(16 * 1024 * 1024);
+    expect(renderContainer({ spec, options: sampleOptions(), image, user: '1:1', ulimits: [] }).HostConfig.Memory).toBe(
+      16 * 1024 * 1024,
+    );
   });
 
   it('names it with what an engine takes', () => {

@@ -2,6 +2,7 @@
 import type { PlaceSpec } from '../remote/place.ts';
 import { LABELS } from './labels.ts';
 import { CONTAINER_PROCESSES, LEAST_MEMORY_BYTES, OWN_PROCESSES, SHARED_MEMORY_BYTES } from './limits.ts';
+import type { Ulimit } from './kind.ts';
 import type { DockerOptions } from './options.ts';
 
 /** What the backend has in a container; a volume where the rest cannot be written. */
@@ -17,6 +18,8 @@ export type ContainerPlan = {
   readonly image: { readonly id: string; readonly name: string };
   /** As the engine takes it: numbers, or names of the image. */
   readonly user: string;
+  /** Limits of programs that the engine has to be told. */
+  readonly ulimits: readonly Ulimit[];
 };
 
 /**
@@ -90,7 +93,7 @@ const hostConfig = (plan: ContainerPlan) => {
     PidsLimit: (least(options.processes, spec.limits.processes) ?? CONTAINER_PROCESSES) + OWN_PROCESSES,
     ShmSize: SHARED_MEMORY_BYTES,
     // Open files stay as the engine has them: an engine in a container of its own may not raise them.
-    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }, ...plan.ulimits],
     Mounts: mountsOf(plan),
     LogConfig: { Type: 'none', Config: {} },
     ...(options.runtime === null ? {} : { Runtime: options.runtime }),

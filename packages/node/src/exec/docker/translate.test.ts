@@ -7,6 +7,7 @@ import { findSocket } from './address.ts';
 import { demux } from './demux.ts';
 import { explainMemory, outOfMemoryKills } from './explain.ts';
 import { chooseImage } from './image.ts';
+import { describeEngine, limitsFor } from './kind.ts';
 import { isOwned, labelFilter } from './labels.ts';
 import { STANDARD_IMAGE, dockerOptions } from './options.ts';
 import { memoryOf, placeVariables } from './place.ts';
@@ -40,6 +41,23 @@ describe('where the engine listens', () => {
     expect(() => findSocket(over)).toThrow(
       expect.objectContaining({ code: 'backend_unavailable', message: expect.not.stringContaining('canary') }),
     );
+  });
+});
+
+describe('which engine it is', () => {
+  it('is told for people, and Podman is told what it would ask too much of', () => {
+    expect([
+      describeEngine({ ServerVersion: '20.10.24' }),
+      describeEngine({ ServerVersion: '27.1', SecurityOptions: ['name=rootless'] }),
+      describeEngine({ ServerVersion: '4.3.1', BuildahVersion: '1.28.2', Rootless: true }),
+      describeEngine({ BuildahVersion: '1' }),
+    ]).toEqual(['Docker 20.10.24', 'Docker 27.1, rootless', 'Podman 4.3.1, rootless', 'Podman of an unknown version']);
+    const limits =
+      'Limit      Soft Limit  Hard Limit\nMax processes      10      96363     processes\nMax open files     1024    20000     files\n';
+    const one = (Name: string, hard: number) => ({ Name, Soft: hard, Hard: hard });
+    expect(limitsFor('docker', { limits, mostProcesses: '32768\n' })).toEqual([]);
+    expect(limitsFor('podman', { limits, mostProcesses: '32768\n' })).toEqual([one('nofile', 20_000), one('nproc', 32_768)]);
+    expect(limitsFor('podman', { limits: limits.replaceAll(/\d{5}/g, 'unlimited'), mostProcesses: '' })).toEqual([]);
   });
 });
 

@@ -9,13 +9,18 @@ export const aboutSchema = z.object({
   MemoryLimit: z.boolean().optional(),
   PidsLimit: z.boolean().optional(),
   ServerVersion: z.string().optional(),
+  /** Only Podman has it. */
+  BuildahVersion: z.string().optional(),
+  Rootless: z.boolean().optional(),
 });
 
 export const imageSchema = z.object({
   Id: z.string(),
   Os: z.string().optional(),
   Architecture: z.string().optional(),
-  Config: z.object({ User: z.string().nullish(), Env: z.array(z.string()).nullish() }).nullish(),
+  Size: z.number().optional(),
+  RepoTags: z.array(z.string()).nullish(),
+  Config: z.object({ Labels: labels, User: z.string().nullish(), Env: z.array(z.string()).nullish() }).nullish(),
 });
 
 export const containerSchema = z.object({
@@ -36,6 +41,7 @@ export const containerSchema = z.object({
 });
 
 export const listedSchema = z.array(z.object({ Id: z.string(), Labels: labels }));
+export const imagesSchema = z.array(z.object({ Id: z.string(), RepoTags: z.array(z.string()).nullish(), Labels: labels }));
 export const volumesSchema = z.object({ Volumes: z.array(z.object({ Name: z.string(), Labels: labels })).nullish() });
 export const execSchema = z.object({ Running: z.boolean(), ExitCode: z.int().nullish() });
 

@@ -101,6 +101,7 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
       for (const letGo of opening.views) letGo();
     },
     reclaim: (live) => reclaimPlaces(reclaiming, live),
-    prune: (live) => prunePlaces(reclaiming, live),
+    prune: async (live) => [...(await prunePlaces(reclaiming, live)), ...((await provider.images?.prune()) ?? [])],
+    ...(provider.images === undefined ? {} : { images: { build: provider.images.build } }),
   };
 };

@@ -206,7 +206,8 @@ const makePlace = (opening: Opening, spec: EnvironmentSpec): Promise<Place> => {
   const { provider, installation } = opening;
   const { wallMs: _wall, outputBytes: _output, ...limits } = spec.limits;
   const asked = { environmentId: spec.id, taskId: spec.taskId, installation, image: spec.image, limits };
-  return provider.create({ ...asked, mountable: mountableOf(opening, spec) }, () => undefined);
+  const user = spec.user === undefined ? {} : { user: spec.user };
+  return provider.create({ ...asked, ...user, mountable: mountableOf(opening, spec) }, () => undefined);
 };
 
 const alreadyOpen = (id: string): OrreryError =>

@@ -1,6 +1,7 @@
 // Glossary. A place is somewhere else where commands can be run: a container, a pod, a host. What a place cannot do by
 // itself (hold programs, streams, limits, staging, the broker's way in) the foundation does in it through the keeper program.
 import type { Duplex, Readable } from 'node:stream';
+import type { ImageBuild } from '../image/build.ts';
 import type { GuaranteeReport, KeeperGuarantee } from '../../keeper/types.ts';
 
 /** A command in a place. Its streams are binary and back-pressured. Nothing secret is ever in `argv`. */
@@ -77,6 +78,8 @@ export type PlaceSpec = {
   /** Installation id of the node: several nodes share one engine, cluster or host. */
   readonly installation: string;
   readonly image: string | null;
+  /** User that the project wants programs to be, never root; absent: the image's own. */
+  readonly user?: string;
   readonly limits: {
     readonly memoryBytes?: number;
     readonly processes?: number;
@@ -87,9 +90,19 @@ export type PlaceSpec = {
   readonly mountable: readonly { readonly local: string; readonly readOnly: boolean }[];
 };
 
+/** What a backend does with images besides taking them. */
+export type PlaceImages = {
+  /** Builds one unless it is there; answers its name. */
+  build(build: ImageBuild, progress: (line: string) => void): Promise<string>;
+  /** Takes away what was built for this installation and is not used. Answers the names. */
+  prune(): Promise<readonly string[]>;
+};
+
 /** What makes one remote backend differ from another: docker, kubernetes, ssh. */
 export type PlaceProvider = {
   readonly name: string;
+  /** Absent where images are not built. */
+  readonly images?: PlaceImages;
   /** Throws OrreryError `backend_unavailable` with what is missing and how to get it. */
   preflight(): Promise<void>;
   /** Made and ready: commands run. Idempotent by environment id: one that exists for this id is taken over. Says what it waits for. */

@@ -29,7 +29,7 @@ export type NamedConductor = EnvironmentConductor & {
   detach(): Promise<void>;
 };
 
-type Conducting = { readonly done: Promise<void>; stop: AbortController; again: boolean };
+type Conducting = { readonly done: Promise<void>; stop: AbortController; again: boolean; operation: string | null };
 
 const steps: Readonly<Record<string, (step: Step, row: NamedRow) => Promise<void>>> = {
   create: make,
@@ -57,6 +57,7 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
       mine.again = false;
       for (let row = await nextStep(id); row !== null && !detached.signal.aborted; row = await nextStep(id)) {
         mine.stop = new AbortController();
+        mine.operation = row.operation;
         const stopped = AbortSignal.any([mine.stop.signal, detached.signal]);
         await takeStep({ parts, places, stopped }, row, detached.signal);
       }
@@ -71,11 +72,11 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
     const before = conducting.get(id);
     if (before !== undefined) {
       before.again = true;
-      giveWay(id, before.stop);
+      giveWay(id, before);
       return;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    const mine: Conducting = { done: promise, stop: new AbortController(), again: false };
+    const mine: Conducting = { done: promise, stop: new AbortController(), again: false, operation: null };
     conducting.set(id, mine);
     conduct(id, mine)
       .catch((thrown: unknown) => parts.log.error('environment.left', { environment: id, ...errorFields(thrown) }))
@@ -85,11 +86,12 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
       });
   };
 
-  /** A set-up ends when something else is wanted; everything else is short and goes to its end. */
-  const giveWay = (id: string, running: AbortController): void => {
+  /** A set-up and a build end when something else is wanted; everything else is short and goes to its end. */
+  const giveWay = (id: string, running: Conducting): void => {
+    const { operation, stop: current } = running;
     namedById(parts.store.read, id)
       .then((row) => {
-        if (row?.operation !== 'setup') running.abort();
+        if (row?.operation !== operation) current.abort();
       })
       .catch((thrown: unknown) => parts.log.error('environment.left', { environment: id, ...errorFields(thrown) }));
   };

@@ -12,25 +12,28 @@ import {
 } from '../../environment/index.ts';
 import { copyTree } from '../../files/copy-tree.ts';
 import type { HookName, ConductorParts } from '../doors.ts';
+import { settleImage } from './image.ts';
 import { makePlace, namedSpec, placePaths, preparedOf, writeScripts, type NamedPrepared } from './place.ts';
 import { scriptsOf } from './setup.ts';
 import { keyOf, takeState } from './setup-cache.ts';
 import { record, type Step } from './step.ts';
 
 /** `create` and `fork`: a checkout, directories and scripts; nothing runs yet. */
-export const make = async ({ parts }: Step, row: NamedRow): Promise<void> => {
+export const make = async (step: Step, row: NamedRow): Promise<void> => {
+  const { parts } = step;
   const source = row.forked_from === null || row.operation !== 'fork' ? null : await sourceOf(parts, row);
-  const { prepared, init, notes } = source === null ? await prepareNew(parts, row) : await prepareFork(parts, row, source);
+  const made = source === null ? await prepareNew(parts, row) : await prepareFork(parts, row, source);
   parts.atKillPoint('environment-checkout-made', row.operation ?? '');
   const directory = await makePlace(parts, row.id);
-  if (notes.length > 0) await noteInSetupLog(parts.environmentsDirectory, row.id, notes);
+  const prepared = { ...made.prepared, settings: await settleImage(step, row, made.prepared) };
+  if (made.notes.length > 0) await noteInSetupLog(parts.environmentsDirectory, row.id, made.notes);
   if (source !== null) {
     await parts.workspace.likeFiles(prepared.place.checkoutId, source.prepared.place.checkoutId);
     await copyTree(source.prepared.place.path, prepared.place.path);
     await copyTree(placePaths(parts, source.row.id).home, placePaths(parts, row.id).home);
     parts.atKillPoint('environment-files-copied', 'fork');
   }
-  await writeScripts(parts, row.id, { init, lines: prepared.settings.setup });
+  await writeScripts(parts, row.id, { init: made.init, lines: prepared.settings.setup });
   parts.atKillPoint('environment-place-made', row.operation ?? '');
   const ports = await portsFor(parts, row, prepared.settings.ports);
   const hasSetup = scriptsOf(parts, row.id, prepared).length > 0;

@@ -6,7 +6,7 @@ import type { EnvironmentSpec, PathGrant } from '../../exec/backend.ts';
 import { makeOwned, own } from '../../files/own.ts';
 import type { OwnedDirectory } from '../../files/remove.ts';
 import { borrowsOf } from '../borrows.ts';
-import { limitsOf } from '../attempt-settings.ts';
+import { imageParts, limitsOf } from '../attempt-settings.ts';
 import { memoryGrants, memoryPaths } from '../memory.ts';
 import type { AttemptSettings, HookName, ConductorParts, WorkPlace } from '../doors.ts';
 
@@ -95,7 +95,7 @@ export const namedSpec = (
     required: settings.required,
     brokerSocket: parts.brokerSocket,
     project: row.project_id,
-    image: settings.image,
+    ...imageParts(settings),
     ...borrowsOf(place, prepared.baseSha),
   };
 };

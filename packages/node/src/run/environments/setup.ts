@@ -148,10 +148,10 @@ export const endLeftSetup = async (row: NamedRow, environment: Environment): Pro
   });
 };
 
-type SetupLog = { write(text: string | Uint8Array): Promise<void>; close(): Promise<void> };
+export type SetupLog = { write(text: string | Uint8Array): Promise<void>; close(): Promise<void> };
 
 /** Appends until the log is full; that is said once. Pieces of both streams follow each other as they came. */
-const openLog = async (path: string): Promise<SetupLog> => {
+export const openLog = async (path: string): Promise<SetupLog> => {
   const file: FileHandle = await open(path, 'a', 0o600);
   let size = (await file.stat()).size;
   let full = size >= SETUP_LOG_BYTES;

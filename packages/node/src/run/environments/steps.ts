@@ -10,12 +10,14 @@ import {
   setupOf,
   setupPending,
   type NamedRow,
+  type RecordedEnvironment,
   type SetupRecord,
 } from '../../environment/index.ts';
-import type { Environment } from '../../exec/backend.ts';
+import type { Environment, EnvironmentSpec } from '../../exec/backend.ts';
 import { own } from '../../files/own.ts';
 import { lookAt } from '../../files/tree-walk.ts';
 import type { ConductorParts } from '../doors.ts';
+import { settleImage } from './image.ts';
 import { endLeftSetup, runSetup, scriptsOf } from './setup.ts';
 import { carryMemory, mergeMemory } from '../memory.ts';
 import { placePaths, preparedOf, type NamedPrepared } from './place.ts';
@@ -25,9 +27,7 @@ import { record, type Change, type Step } from './step.ts';
 /** `start`: opens it on its backend; a set-up that is still to be done comes next. */
 export const start = async (step: Step, row: NamedRow): Promise<void> => {
   const { parts, places } = step;
-  const { spec } = recordedEnvironment(row.spec ?? '');
-  const prepared = preparedOf(row);
-  if (prepared === null) throw new Error('an environment that was not made is started');
+  const { prepared, spec } = await withImage(step, row);
   const backend = parts.backend(row.backend);
   await backend.preflight(spec.required);
   // A start that failed or was cut off may have left something.
@@ -54,6 +54,28 @@ export const start = async (step: Step, row: NamedRow): Promise<void> => {
   const next = await afterStart(parts, row, { prepared, keeps });
   await record(parts, row.id, { open: 1, wanted: 'running', ...next });
   parts.atKillPoint('environment-started', 'start');
+};
+
+type Started = {
+  readonly prepared: NamedPrepared;
+  readonly spec: EnvironmentSpec;
+};
+
+/** What an environment is started with. An image that was built for it is built again when it is gone, and recorded if it is another one. */
+const withImage = async (step: Step, row: NamedRow): Promise<Started> => {
+  const recorded = recordedEnvironment(row.spec ?? '');
+  const before = preparedOf(row);
+  if (before === null) throw new Error('an environment that was not made is started');
+  const settings = await settleImage(step, row, before);
+  if (settings.image === before.settings.image) return { prepared: before, spec: recorded.spec };
+  const prepared = { ...before, settings };
+  const spec = { ...recorded.spec, image: settings.image };
+  await record(step.parts, row.id, {
+    prepared: JSON.stringify(prepared),
+    spec: JSON.stringify({ ...recorded, spec } satisfies RecordedEnvironment),
+    image: settings.image,
+  });
+  return { prepared, spec };
 };
 
 /** Whether the set-up has to run. What it left is only trusted where files and home outlive a stop, and under the same key. */

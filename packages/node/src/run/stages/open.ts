@@ -24,7 +24,7 @@ import {
   type Prepared,
 } from '../attempt-context.ts';
 import { borrowsOf } from '../borrows.ts';
-import { limitsOf } from '../attempt-settings.ts';
+import { imageParts, limitsOf } from '../attempt-settings.ts';
 import type { HookName } from '../doors.ts';
 import { carryConversation } from '../conversation.ts';
 import { carryMemory, memoryGrants, memoryPaths, type MemoryOf } from '../memory.ts';
@@ -198,7 +198,7 @@ const environmentSpec = (
     required: prepared.settings.required,
     brokerSocket: context.parts.brokerSocket,
     project: context.task.project_id,
-    image: prepared.settings.image,
+    ...imageParts(prepared.settings),
     ...borrowsOf(prepared.place, prepared.baseSha),
   };
 };

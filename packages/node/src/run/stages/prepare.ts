@@ -14,9 +14,11 @@ import {
   type Prepared,
 } from '../attempt-context.ts';
 import type { AttemptSettings, HookName, WorkPlace } from '../doors.ts';
+import { createBuildOutput } from '../build-output.ts';
 import { predecessorOf, type Predecessor } from '../continuation.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
 import { setupKey } from '../environments/setup-key.ts';
+import { settleProjectImage } from '../project-image.ts';
 
 const name: StageName = 'prepare';
 
@@ -74,9 +76,11 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
     return { baseSha: null, baseName: null, branch, place, hooks: [], settings };
   }
   await parts.projects.refresh(task.project_id);
-  const { base, hooks, settings } =
+  const { base, hooks, ...rest } =
     before === null ? await findBase(context, task.project_id) : await findLeft(context, task.project_id, before);
   checkGoing(context);
+  // What a task goes on from is an agent's work; the rules, and the image with them, are those it began with.
+  const settings = await findImage(context, task.project_id, { baseSha: before?.rulesSha ?? base.sha, settings: rest.settings });
   const place: WorkPlace = await parts.workspace.claim({
     projectId: task.project_id,
     taskId: task.id,
@@ -86,6 +90,27 @@ const findAll = async (context: AttemptContext): Promise<Prepared> => {
   });
   const found = { baseSha: base.sha, baseName: base.name, branch, place, hooks: [...hooks.keys()] as HookName[], settings };
   return before === null ? found : { ...found, rulesSha: before.rulesSha, continued: before.continued };
+};
+
+/** The image that the base commit asks for; what building it prints is output of this stage. */
+const findImage = async (
+  context: AttemptContext,
+  projectId: string,
+  { baseSha, settings }: { readonly baseSha: string; readonly settings: AttemptSettings },
+): Promise<AttemptSettings> => {
+  if (settings.imageFrom === undefined) return settings;
+  const output = createBuildOutput(context);
+  const signal = AbortSignal.any([context.cancelled, context.detached]);
+  const question = { parts: context.parts, projectId, baseSha, settings, signal, progress: output.take };
+  try {
+    const found = await settleProjectImage(question);
+    await output.end();
+    return found;
+  } catch (thrown) {
+    await output.end();
+    checkGoing(context);
+    throw new AttemptEnded(endingOf(thrown, 'backend'));
+  }
 };
 
 /** A task that works in an environment of its own gets it when that is ready: its set-up comes before the first prompt. */
