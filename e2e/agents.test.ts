@@ -49,6 +49,7 @@ const cases = (name: AgentName): Readonly<Record<string, readonly object[]>> => 
     { shell: 'cat first.txt; cp first.txt second.txt' },
     { text: 'The second is done.' },
   ],
+  typed: [{ shell: 'cat "$ORRERY_INPUT"' }, { text: 'I count three.' }, { text: '{"count":3}' }],
   cancel: [{ shell: `(setsid sleep ${tags[name]} &); sleep ${tags[name]}` }, { text: 'never' }],
   long: [{ bytes: 10_000_000 }],
   rate: forever({ error: 'rate_limit' }),
@@ -142,6 +143,24 @@ for (const name of agentNames) {
           last.call!.roles.filter((role) => role === 'user').length >= 2,
         ]).toEqual([4, true, true, true]);
         expect(bodiesOf(await eventsOf(client, id), 'user')).toHaveLength(2);
+      });
+
+      it('reads its input from a file, and is sent back until its answer fits the schema', async () => {
+        const outputSchema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] };
+        const input = { words: ['MARKER-of-input'] };
+        const task = await taskEnd(client, await send('typed', { input, outputSchema }), END_MS);
+        expect([task.verdict, task.reason, task.result?.output, task.result?.summary]).toEqual([
+          'accepted',
+          null,
+          { count: 3 },
+          '{"count":3}',
+        ]);
+        const calls = callsWith(model, '[typed]');
+        expect([calls.length, calls[1]?.body.includes('MARKER-of-input'), calls[2]?.body.includes('it is not JSON')]).toEqual([
+          3,
+          true,
+          true,
+        ]);
       });
 
       it('goes on in another task with the conversation and the files that the first one left', async () => {

@@ -17,6 +17,7 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
       'hono',
       '@hono/node-server',
       '@kubernetes/client-node',
+      'ajv',
       'better-sqlite3',
       'dockerode',
       'kysely',

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Project, Task, TaskCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { CommandContext, CommandInput } from './commands/command.ts';
@@ -59,6 +61,33 @@ const limitsOf = (input: CommandInput): TaskCreate['limits'] => {
   return Object.keys(given).length === 0 ? undefined : given;
 };
 
+/** The JSON of a file that an option names. */
+const jsonFile = async ({ input, world }: CommandContext, option: string): Promise<unknown> => {
+  const file = input.text(option);
+  if (file === null) return undefined;
+  const refuse = (message: string): never => {
+    throw new OrreryError('invalid_input', message, {
+      rule: 'It is a file with one JSON value.',
+      fix: 'orrery run --help',
+    });
+  };
+  const text = await readFile(resolve(world.cwd, file), 'utf8').catch(() => refuse(`The file of --${option} cannot be read.`));
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse(`The file of --${option} is not JSON.`);
+  }
+};
+
+const objectOf = (value: unknown, option: string): Record<string, unknown> | undefined => {
+  if (value === undefined) return undefined;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new OrreryError('invalid_input', `The file of --${option} is no JSON Schema.`, {
+    rule: 'It is a JSON object.',
+    fix: 'orrery run --help',
+  });
+};
+
 /** An instant: a date, or a time from now. */
 const notBeforeOf = ({ input, world }: CommandContext): string | undefined => {
   const given = input.text('not-before');
@@ -110,6 +139,9 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     series: input.text('series') ?? undefined,
     dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
     notBefore: notBeforeOf(context),
+    input: await jsonFile(context, 'input'),
+    inputSchema: objectOf(await jsonFile(context, 'input-schema'), 'input-schema'),
+    outputSchema: objectOf(await jsonFile(context, 'output-schema'), 'output-schema'),
     base: input.text('base') ?? undefined,
     branch: input.text('branch') ?? undefined,
     readOnly: input.flag('read-only'),

@@ -17,6 +17,7 @@ const usage = { calls: 3, inputTokens: 12_300, outputTokens: 950, cachedTokens: 
 
 const resultOf = (change: Partial<TaskResult> = {}): TaskResult => ({
   summary: null,
+  output: null,
   baseSha: 'a'.repeat(40),
   headSha: 'b'.repeat(40),
   resultRef: 'refs/orrery/result',

@@ -21,8 +21,8 @@ export type TaskState = z.output<typeof taskState>;
 export const verdict = z.enum(['accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted']);
 export type Verdict = z.output<typeof verdict>;
 
-/** Stages of an attempt, in order; `drive` and `validate` may repeat. */
-export const stageName = z.enum(['prepare', 'open', 'init', 'before', 'drive', 'validate', 'after', 'settle']);
+/** Stages of an attempt, in order; `drive` and the checks after it (`output`, `validate`, `goal`) may repeat. */
+export const stageName = z.enum(['prepare', 'open', 'init', 'before', 'drive', 'output', 'validate', 'goal', 'after', 'settle']);
 export type StageName = z.output<typeof stageName>;
 
 /** How long each part may take, and how large it may grow. Absent: the node's default. */
@@ -54,6 +54,9 @@ const withoutNul = (text: string): boolean => !text.includes('\0');
 /** A name of a branch as Git allows them. */
 const isBranchName = (name: string): boolean =>
   !/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|\.lock(\/|$)|\/\./.test(name) && name !== '@';
+
+/** A JSON Schema of the draft 2020-12, without references to others. */
+const jsonSchema = z.record(z.string(), z.unknown());
 
 /** What a client sends to make a task. */
 export const taskCreate = z.strictObject({
@@ -96,6 +99,12 @@ export const taskCreate = z.strictObject({
   limits: taskLimits.optional(),
   /** Memories it gets; only those that the operator gives. */
   memory: z.array(memoryKind).max(3).optional(),
+  /** Handed to the agent as a file that its prompt names. */
+  input: z.unknown().optional(),
+  /** JSON Schema (2020-12) that the input must fit; only with an input. */
+  inputSchema: jsonSchema.optional(),
+  /** JSON Schema (2020-12) of the answer: the agent ends with a JSON value that fits it, or is sent back. */
+  outputSchema: jsonSchema.optional(),
   /** Hosts beside the project's own list; only narrower than the operator allows. */
   egress: z.array(z.string().min(1).max(300)).max(200).optional(),
   /** Runs the set-up though an earlier one left its state, and forgets that. */
@@ -127,7 +136,10 @@ export const validationOutcome = z.object({
 
 /** The result of a task. */
 export const taskResult = z.object({
+  /** The last words of the agent, at most 4,000 characters. */
   summary: z.string().nullable(),
+  /** The answer of a task with an output schema, as it was checked. */
+  output: z.unknown().default(null),
   baseSha: z.string().nullable(),
   headSha: z.string().nullable(),
   /** Where the result is kept in the mirror. */

@@ -168,6 +168,18 @@ export const MEMORY_FILE_BYTES = 4 * 1024 * 1024;
 /** All files of one memory: each environment copies it. */
 export const MEMORY_BYTES = 64 * 1024 * 1024;
 
+// --- what a task is given and answers ---
+/** A JSON Schema of a task, as JSON. */
+export const SCHEMA_BYTES = 64 * 1024;
+/** The input of a task, as JSON. */
+export const INPUT_BYTES = 1024 * 1024;
+/** The typed answer of a task, as JSON. */
+export const OUTPUT_BYTES = 256 * 1024;
+/** Faults of an answer that are named to the agent. */
+export const SCHEMA_FAULTS = 20;
+/** Last words of an agent that a result shows. */
+export const SUMMARY_CHARS = 4_000;
+
 // --- conversations ---
 /** Files of one conversation that are kept after its task: the longest ones that fit a model's window are below it. */
 export const CONVERSATION_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { type Ending, findTask } from '../task/index.ts';
 import type { Claim } from '../queue/index.ts';
-import { checkGoing, loadEnding, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
+import { loadEnding, loadPrepared, type AttemptContext, type OpenAttempt } from './attempt-context.ts';
+import { checkTurn } from './checks.ts';
 import { underDiskLimit } from './disk-watch.ts';
 import { acceptedEnding, AttemptEnded, cancelledEnding, Detached, endingOf } from './ending.ts';
 import { createJournal } from './journal.ts';
@@ -10,16 +11,15 @@ import { initialise } from './stages/init.ts';
 import { open } from './stages/open.ts';
 import { prepare } from './stages/prepare.ts';
 import { settle, type Reached } from './stages/settle.ts';
-import { retryPrompt, validate } from './stages/validate.ts';
 
 /**
- * Conducts one attempt from where it is to its end: prepare ▸ open ▸ init ▸ before ▸ (drive ▸ validate)… ▸ after ▸ settle.
+ * Conducts one attempt from where it is to its end: prepare ▸ open ▸ init ▸ before ▸ (drive ▸ checks)… ▸ after ▸ settle.
  * Each stage that an earlier start of the node finished is passed over; one that was running goes on. Rejects only with
  * `Detached`, or when the end itself could not be recorded.
  */
 export const conductAttempt = async (given: Omit<AttemptContext, 'journal'>, claim: Claim): Promise<void> => {
   const context: AttemptContext = { ...given, journal: createJournal(given.parts.store) };
-  let reached: Reached = { prepared: loadPrepared(context), environment: null, summary: null };
+  let reached: Reached = { prepared: loadPrepared(context), environment: null };
   const decided = loadEnding(context);
   if (decided !== null) {
     context.known();
@@ -52,16 +52,14 @@ const work = async (open: OpenAttempt): Promise<Ending> => {
 };
 
 const driveUntilValid = async (open: OpenAttempt): Promise<Ending> => {
-  const { maxRetries, retryPrompt: template } = open.prepared.settings;
-  let prompt = open.intent.prompt;
+  let { prompt } = open.intent;
   for (let round = 1; ; round++) {
     const ending = await drive(open, round, prompt);
     if (ending !== null) return ending;
-    const validation = await validate(open, round);
-    checkGoing(open);
-    if (validation.passed) return acceptedEnding;
-    if (round > maxRetries) return validation.ending;
-    prompt = retryPrompt(template, validation.output);
+    const failed = await checkTurn(open, round);
+    if (failed === null) return acceptedEnding;
+    if (round > open.prepared.settings.maxRetries) return failed.ending;
+    prompt = failed.prompt;
   }
 };
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Task } from '@orrery/protocol';
+import type { Task, TaskIntent } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
 import {
   createFakeMachine,
@@ -28,7 +28,7 @@ const agent = (): FakeProgram => {
       return fixed ? { stdout: 'all tests pass\n', exitCode: 0 } : { stdout: 'one test fails\n', exitCode: 1 };
     }
     fixed = input.includes('one test fails');
-    return { stdout: `working on it\n${fixed ? 'fixed' : 'tried'}\n`, exitCode: 0 };
+    return { stdout: `working on it\n${fixed ? '"fixed"' : '"tried"'}\n`, exitCode: 0 };
   };
 };
 
@@ -80,7 +80,13 @@ type Outcome = {
   readonly writes: number;
 };
 
-type World = { readonly store: Store; readonly directory: string; readonly machine: FakeMachine; readonly series: boolean };
+type World = {
+  readonly store: Store;
+  readonly directory: string;
+  readonly machine: FakeMachine;
+  readonly series: boolean;
+  readonly more: Partial<TaskIntent>;
+};
 
 /** A store that counts its durable writes. */
 const counting = (store: Store): { readonly store: Store; readonly writes: () => number } => {
@@ -103,7 +109,7 @@ const liveFirst = async (world: World, cut: Cut | null): Promise<Pick<Outcome, '
   const { parts, tasks, slices, intent } = await runParts({ ...world, store, life, harness: lineHarness, generation: 'one' });
   const series = world.series ? 'steps' : undefined;
   if (world.series) await tasks.add({ ...intent('begin'), series });
-  const task = await tasks.add({ ...intent('fix the test'), series });
+  const task = await tasks.add({ ...intent('fix the test'), ...world.more, series });
   createRunLoop(parts).start();
   await Promise.race([life.ended, waitForEnd(world.store, task.id)]);
   life.end();
@@ -122,7 +128,7 @@ const liveAgain = async (world: World, { taskId, slices }: { taskId: string; sli
   return tasks.show(taskId);
 };
 
-const live = async ({ program, series = false }: Case, cut: Cut | null): Promise<Outcome> => {
+const live = async ({ program, series = false, more = {} }: Case, cut: Cut | null): Promise<Outcome> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-crash-'));
   const machine = createFakeMachine(program());
   const store = await openStore({
@@ -132,7 +138,7 @@ const live = async ({ program, series = false }: Case, cut: Cut | null): Promise
     startWriter: startInlineWriter,
   });
   try {
-    const world = { store, directory, machine, series };
+    const world = { store, directory, machine, series, more };
     const { taskId, slices, writes } = await liveFirst(world, cut);
     const task = await liveAgain(world, { taskId, slices });
     const events = await store.ownEvents({ owner: taskId, after: 0, limit: 1000 });
@@ -144,7 +150,7 @@ const live = async ({ program, series = false }: Case, cut: Cut | null): Promise
   }
 };
 
-type Case = { readonly program: () => FakeProgram; readonly series?: boolean };
+type Case = { readonly program: () => FakeProgram; readonly series?: boolean; readonly more?: Partial<TaskIntent> };
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -156,6 +162,7 @@ const summary = ({ task, machine, slices, log }: Outcome) => ({
   state: task.state,
   attempts: task.attempts,
   validation: task.result?.validation?.output,
+  output: task.result?.output,
   begun: machine.begun,
   written: machine.written,
   homeFiles: [...machine.homeFiles],
@@ -167,7 +174,7 @@ const summary = ({ task, machine, slices, log }: Outcome) => ({
 
 describe('a node that dies at any durable write of an attempt', () => {
   it.each([
-    { program: agent, state: 'accepted', prompts: 2 },
+    { program: agent, state: 'accepted', prompts: 2, more: { outputSchema: { enum: ['fixed', 'tried'] } } },
     { program: failing, state: 'failed', prompts: 1 },
     { program: remembering, state: 'accepted', prompts: 2, series: true },
   ])(

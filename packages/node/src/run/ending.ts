@@ -22,6 +22,14 @@ export class Detached extends Error {
   }
 }
 
+/** A check that a turn did not pass. */
+export type FailedCheck = {
+  /** What the agent is sent back with. */
+  readonly prompt: string;
+  /** How the attempt ends when it is not sent back any more. */
+  readonly ending: Ending;
+};
+
 const ending = (verdict: Verdict, cause: string | null, reason: string | null): Ending => ({ verdict, cause, reason });
 
 export const cancelledEnding = ending('cancelled', null, 'Cancelled on request.');

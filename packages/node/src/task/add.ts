@@ -2,6 +2,8 @@
 
 import { OrreryError, type TaskIntent } from '@orrery/protocol';
 import type { Insertable } from 'kysely';
+import { compileSchema } from '../kernel/json-schema.ts';
+import { INPUT_BYTES } from '../kernel/limits.ts';
 import { enqueue } from '../queue/index.ts';
 import type { Tx } from '../store/store.ts';
 import type { TaskTable } from '../store/tables.ts';
@@ -41,6 +43,7 @@ export const addTask = async (
   const hash = intentHash(meaning);
   const before = await findTaskByRequest(parts.store.read, requestId);
   if (before !== null) return { row: sameIntent(before, hash), replayed: true };
+  await checkTypes(asked);
   const intent = await completed(parts, asked, find);
   const dependsOn = [...new Set(await Promise.all((intent.dependsOn ?? []).map(async (id) => (await find(id)).id)))];
   const environment = intent.environment === undefined ? null : await environmentOf(parts, intent);
@@ -77,6 +80,25 @@ export const addTask = async (
     await enqueue(tx.db, { taskId: id, priority: intent.priority, notBefore: instantOf(intent.notBefore), nowMs, waits });
     return { row: await begun(tx, id, nowMs), replayed: false };
   });
+};
+
+/** The input must fit its schema, and both schemas must be some, before anything is queued. */
+const checkTypes = async ({ input, inputSchema, outputSchema }: TaskIntent): Promise<void> => {
+  if (Buffer.byteLength(JSON.stringify(input ?? null)) > INPUT_BYTES)
+    throw new OrreryError('input_too_large', 'The input of the task is too large.', { rule: `At most ${INPUT_BYTES} bytes.` });
+  if (outputSchema !== undefined) await compileSchema(outputSchema, 'output schema');
+  if (inputSchema === undefined) return;
+  if (input === undefined)
+    throw new OrreryError('invalid_input', 'There is a schema of an input, and no input.', {
+      rule: 'The two go together.',
+      fix: 'orrery run --input FILE --input-schema FILE "what to do with it"',
+    });
+  const faults = (await compileSchema(inputSchema, 'input schema'))(input);
+  if (faults.length > 0)
+    throw new OrreryError('invalid_input', `The input does not fit its schema: ${faults[0] ?? ''}.`, {
+      rule: faults.join('; '),
+      fix: 'Change the input, or its schema.',
+    });
 };
 
 const instantOf = (text: string | undefined): number => (text === undefined ? 0 : Date.parse(text));

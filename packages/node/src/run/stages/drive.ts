@@ -9,6 +9,7 @@ import { memoryNote } from '../memory.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
 import { taskEnvironment } from './hook.ts';
+import { outputNote } from './output.ts';
 import { limitsOf } from '../attempt-settings.ts';
 
 const name: StageName = 'drive';
@@ -52,11 +53,13 @@ const endingFor = async (open: OpenAttempt, { end, outcome, gateway }: EndedTurn
   return endingOfTurn(outcome, { budgetRefused, gateway });
 };
 
-const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Promise<EndedTurn> => {
+const conductTurn = async (open: OpenAttempt, round: number, given: string): Promise<EndedTurn> => {
   const harness = open.parts.harness(open.prepared.settings.harness);
+  const input = await provideInput(open);
+  const prompt = round === 1 ? opening(open, given, input) : given;
   const launch = await prepareTurn(open, harness, prompt);
   const sinceMs = open.parts.clock.nowMs();
-  const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId });
+  const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId, input });
   const gatewayFailure = (): GatewayFailure | null => open.parts.gatewayFailure(open.environment.id, sinceMs);
   const ended = await conductProgram(open, open.environment, {
     stage: name,
@@ -82,6 +85,18 @@ const conductTurn = async (open: OpenAttempt, round: number, prompt: string): Pr
   });
   return { ...ended, gateway: gatewayFailure() };
 };
+
+/** Carries the input of the task in; answers its path inside, or null when it has none. */
+const provideInput = async ({ intent, environment, attempt }: OpenAttempt): Promise<string | null> =>
+  intent.input === undefined
+    ? null
+    : environment.provide(`input-${attempt.id}.json`, new TextEncoder().encode(JSON.stringify(intent.input)));
+
+/** The first prompt: what was asked, and what an agent has to know of its input and its answer. */
+const opening = ({ intent }: OpenAttempt, prompt: string, input: string | null): string =>
+  [prompt, input === null ? null : `The input of this task is the JSON file ${input}.`, outputNote(intent.outputSchema)]
+    .filter((part) => part !== null)
+    .join('\n\n');
 
 const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnLaunch> => {
   const { parts, prepared, environment } = open;
@@ -121,9 +136,15 @@ const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null =>
 
 const turnSpec = (
   open: OpenAttempt,
-  turn: { readonly launch: TurnLaunch; readonly harness: Harness; readonly round: number; readonly runId: string },
+  turn: {
+    readonly launch: TurnLaunch;
+    readonly harness: Harness;
+    readonly round: number;
+    readonly runId: string;
+    readonly input: string | null;
+  },
 ): RunSpec => {
-  const { launch, harness, round, runId } = turn;
+  const { launch, harness, round, runId, input } = turn;
   const { settings } = open.prepared;
   checkGoing(open);
   return {
@@ -131,12 +152,15 @@ const turnSpec = (
     args: launch.args,
     cwd: open.environment.workdir,
     grants: [
+      ...(input === null
+        ? []
+        : [{ path: input, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const]),
       { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
       ...launch.programPaths.map(
         (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }) as const,
       ),
     ],
-    env: { ...taskEnvironment(open, round), ...launch.env },
+    env: { ...taskEnvironment(open, round), ...(input === null ? {} : { ORRERY_INPUT: input }), ...launch.env },
     secretNames: proxySecretNames,
     envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
     stdio: 'stream',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { SUMMARY_CHARS } from '../../kernel/limits.ts';
 import { OrreryError, type StageName, type TaskResult, type TaskState } from '@orrery/protocol';
 import type { Environment } from '../../exec/backend.ts';
 import { endLostRuns, findEnvironment, recordedEnvironment, updateEnvironment } from '../../environment/index.ts';
@@ -6,6 +7,7 @@ import { dequeue, type Claim } from '../../queue/index.ts';
 import { type Ending, interruptStages, openAttempt, stagesOf, tellWaiting, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
+import { lastText } from '../answer.ts';
 import { keepConversation } from '../conversation.ts';
 import { endingWithLoss } from '../ending.ts';
 import { limitIn } from '../limit-text.ts';
@@ -21,7 +23,6 @@ const MESSAGE_CHARS = 72;
 export type Reached = {
   readonly prepared: Prepared | null;
   readonly environment: Environment | null;
-  readonly summary: string | null;
 };
 
 const nothing: Collected = {
@@ -137,7 +138,8 @@ const environmentLeft = async (context: AttemptContext, prepared: Prepared | nul
 };
 
 const resultOf = async (context: AttemptContext, reached: Reached, collected: Collected): Promise<TaskResult> => ({
-  summary: reached.summary,
+  summary: await summaryOf(context, reached),
+  output: await outputOf(context),
   baseSha: reached.prepared?.baseSha ?? null,
   headSha: collected.headSha,
   resultRef: collected.resultRef,
@@ -149,6 +151,20 @@ const resultOf = async (context: AttemptContext, reached: Reached, collected: Co
   validation: await lastValidation(context),
   usage: await context.parts.usageOf(context.task.id),
 });
+
+/** What the agent said last; a plain command says nothing of its own. */
+const summaryOf = async ({ parts, task }: AttemptContext, { prepared }: Reached): Promise<string | null> => {
+  if (prepared === null || parts.harness(prepared.settings.harness).provider === null) return null;
+  const text = await lastText(parts.store.read, task.key);
+  return text === null || text.length <= SUMMARY_CHARS ? text : `${text.slice(0, SUMMARY_CHARS - 1)}…`;
+};
+
+/** The answer of the last turn, when it passed its schema. */
+const outputOf = async ({ parts, attempt }: AttemptContext): Promise<unknown> => {
+  const rows = (await stagesOf(parts.store.read, attempt.id)).filter(({ name: stage }) => stage === 'output');
+  const last = rows.toSorted((a, b) => a.round - b.round).at(-1);
+  return last?.state === 'passed' && last.output !== null ? JSON.parse(last.output) : null;
+};
 
 /** The last word of the repository's own script in this attempt. */
 const lastValidation = async (context: AttemptContext): Promise<TaskResult['validation']> => {
