@@ -1,7 +1,7 @@
 // Operations on the node itself.
 import { z } from 'zod';
 import { doctorReport, nodeFacts, nodePruned } from './node.ts';
-import { done, empty, operation } from './operation.ts';
+import { done, operation } from './operation.ts';
 
 /** Who it is, whether it is well, and how it ends. */
 export const nodeOperations = {
@@ -40,7 +40,7 @@ export const nodeOperations = {
     path: '/node/prune',
     scope: 'owner',
     summary: 'Remove what this installation left in engines, clusters and hosts, and no open environment needs.',
-    body: empty,
+    body: z.strictObject({ dryRun: z.boolean().default(false) }),
     answer: nodePruned,
   }),
 } as const;

@@ -48,12 +48,12 @@ export const backendView = z.object({
   guarantees: z.array(z.object({ guarantee: z.string(), held: z.boolean(), by: z.string(), missing: z.string().nullable() })),
   cannotStop: z.array(z.string()),
 });
-/** What `POST /node/prune` removed, by backend. */
+/** What `POST /node/prune` removed, or would remove, by backend. */
 export const nodePruned = z.object({
   items: z.array(
     z.object({
       backend: z.string(),
-      /** Environments of which something was left. */
+      /** Environments of which something was left; the name of what was kept for nobody. */
       removed: z.array(z.string()),
       /** Why nobody could tell what is there; null when it was looked at. */
       problem: z.string().nullable(),

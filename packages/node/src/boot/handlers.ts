@@ -49,7 +49,7 @@ export const nodeHandlers = (parts: NodeHandlerParts): Pick<OperationHandlers, N
       if (body.stop) parts.stop(body.now);
       return { ok: true };
     },
-    nodePrune: () => pruneBackends(parts),
+    nodePrune: ({ body }) => pruneBackends({ ...parts, ...body }),
     snapshot: async () => {
       const seq = store.seq();
       const live = await tasksInStates(store.read, ['queued', 'waiting', 'running']);

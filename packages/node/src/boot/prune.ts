@@ -10,19 +10,22 @@ const liveIds = async (store: Store): Promise<readonly string[]> => {
   return [...(await openEnvironments(store.read)), ...named].map(({ id }) => id);
 };
 
-/** Removes what this installation left on every backend that can be asked; says of the others why not. */
+/** Removes what this installation left on every backend that can be asked, or only names it; says of the others why not. */
 export const pruneBackends = async ({
   store,
   backends,
+  dryRun,
 }: {
   readonly store: Store;
   readonly backends: Backends;
+  readonly dryRun: boolean;
 }): Promise<NodePruned> => {
+  const known = async (): Promise<string[]> => (await listNamed(store.read)).map(({ id }) => id);
   const items: NodePruned['items'] = [];
   for (const backend of backends.all()) {
     if (backend.prune === undefined) continue;
     try {
-      const removed = await backend.prune(() => liveIds(store));
+      const removed = await backend.prune({ live: () => liveIds(store), known, dryRun });
       items.push({ backend: backend.name, removed: [...removed], problem: null });
     } catch (thrown) {
       if (!(thrown instanceof OrreryError)) throw thrown;

@@ -204,6 +204,16 @@ export type Environment = {
 /** How an environment was closed: `lost` says in a sentence what could not be brought back, null when nothing is missing. */
 export type EnvironmentClosed = { readonly lost: string | null };
 
+/** What may not be pruned; both are asked after looking, so that what is made meanwhile is named. */
+export type Pruning = {
+  /** Environments that are open. */
+  readonly live: () => Promise<readonly string[]>;
+  /** Those too that are opened again one day. */
+  readonly known: () => Promise<readonly string[]>;
+  /** Only says what would go. */
+  readonly dryRun: boolean;
+};
+
 /** A kind of place, configured. */
 export type Backend = {
   readonly name: string;
@@ -231,10 +241,12 @@ export type Backend = {
   /** Lets go of every environment it has open, so that this process can end; programs run on. Absent where nothing is held. */
   detach?(): void;
   /**
-   * Removes whatever this installation has where it is asked for and `live` does not name, recorded or not. `live` is asked
-   * after looking, so that what is made meanwhile is named. Absent where nothing can be there that `reclaim` does not find.
+   * Removes whatever this installation has where it is asked for and `live` does not name, recorded or not, and files that it
+   * keeps for environments which nobody knows. Absent where nothing can be there that `reclaim` does not find.
    */
-  prune?(live: () => Promise<readonly string[]>): Promise<readonly string[]>;
+  prune?(pruning: Pruning): Promise<readonly string[]>;
+  /** Removes files that are kept for an environment which was closed and is not opened again. Absent where none are kept. */
+  discard?(environmentId: string): Promise<void>;
 };
 
 /** Makes a backend from `execution.options.<name>`; a wrong key is an error that names it. */

@@ -10,8 +10,8 @@ import { TREE_LIST_BYTES, TREE_STDERR_BYTES } from './limits.ts';
 export type LocalTrees = {
   /** The list of a tree without what is skipped (paths below it). */
   list(dir: string, skip: readonly string[]): Promise<Buffer>;
-  /** An archive of the tree. `done` rejects when it is not whole: the archive must not be used then. */
-  pack(dir: string): { readonly archive: Readable; readonly done: Promise<void> };
+  /** An archive of the tree, or of some paths of it. `done` rejects when it is not whole: the archive must not be used then. */
+  pack(dir: string, paths?: Uint8Array): { readonly archive: Readable; readonly done: Promise<void> };
   /** Puts an archive into a tree. Rejects when it is not whole, or would lead out of it. */
   unpack(dir: string, archive: Readable): Promise<void>;
   /** Takes subtrees away; one that is not there is fine. */
@@ -65,8 +65,10 @@ export const createLocalTrees = ({
       await finished(command, `Listing ${dir}`, stderr);
       return Buffer.concat(parts);
     },
-    pack: (dir) => {
-      const command = start(['pack', dir], false);
+    pack: (dir, paths) => {
+      const command = start(paths === undefined ? ['pack', dir] : ['pack', dir, '--from-stdin'], paths !== undefined);
+      command.stdin?.on('error', () => undefined);
+      command.stdin?.end(paths);
       // Read from the first moment: what a command wrote is dropped at its end when nobody has begun to read it.
       const archive = command.stdout.pipe(new PassThrough());
       return { archive, done: finished(command, `Packing ${dir}`, watchErrors(command)) };

@@ -203,6 +203,8 @@ export const DISK_WATCH_MS = 2_000;
 export const DISK_WATCH_SHARE = 20;
 /** How often the disk use of open environments is measured. */
 export const DISK_MEASURE_MS = 5 * 60_000;
+/** How long a start of the node waits for open environments to be found; what is out of reach is found later. */
+export const FIND_AGAIN_MS = 5_000;
 
 // --- the node ---
 /** How often what is kept for a time only is looked through. */

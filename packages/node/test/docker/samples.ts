@@ -10,6 +10,8 @@ export const samplePlace = (over: Partial<PlaceSpec> = {}): PlaceSpec => ({
   taskId: 'task-1',
   installation: 'inst-1',
   image: null,
+  keeps: false,
+  project: null,
   limits: {},
   mountable: [],
   ...over,

@@ -13,12 +13,16 @@ export type PodPlace = {
   readonly atStep?: AtPlaceStep;
 };
 
-/** The backend, with everything real. */
-export const makePodBackend = ({ kubeconfig, stateDir, instance, atStep }: PodPlace): Backend =>
+/** The backend, with everything real, and other options than usual where a test wants them. */
+export const makePodBackend = (
+  { kubeconfig, stateDir, instance, atStep }: PodPlace,
+  options: Record<string, unknown> = {},
+): Backend =>
   kubernetesFactory(remoteParts(stateDir, { variables: process.env, ...(atStep === undefined ? {} : { atStep }) })).make({
     kubeconfig,
     instance,
     image: TEST_IMAGE,
     imagePullPolicy: 'Never',
     startupTimeoutSeconds: 120,
+    ...options,
   });

@@ -16,6 +16,8 @@ export type FakePlaces = PlaceProvider & {
   cut(): number;
   /** While true no new connection can be made and nobody can tell whether places are there. */
   unreachable: boolean;
+  /** While true what leads there is missing (a configuration, a server's socket): nothing can be asked, made or found. */
+  unconfigured: boolean;
   /** The root of an environment's place. */
   rootOf(environmentId: string): string;
 };
@@ -79,6 +81,10 @@ const measure = async (runs: string) => {
 export const createFakePlaces = (directory: string): FakePlaces => {
   const open = new Set<Open>();
   const rootOf = (id: string): string => join(directory, id, 'root');
+  const reach = (): void => {
+    if (places.unconfigured) throw new OrreryError('backend_unavailable', 'Nothing is configured.', { fix: 'Configure it.' });
+    if (places.unreachable) throw new Error('the line is down');
+  };
   const state = async (id: string): Promise<PlaceState> => {
     if (places.unreachable) return { state: 'unknown', why: 'the line is down' };
     return existsSync(rootOf(id)) ? { state: 'running' } : { state: 'gone', why: 'its folder is not there' };
@@ -108,18 +114,26 @@ export const createFakePlaces = (directory: string): FakePlaces => {
     cannotStop: [],
     defaultRequired: [],
     unreachable: false,
+    unconfigured: false,
     rootOf,
-    preflight: () => Promise.resolve(),
+    preflight: async () => reach(),
     create: async ({ environmentId }) => {
+      reach();
       mkdirSync(rootOf(environmentId), { recursive: true, mode: 0o700 });
       return placeOf(environmentId);
     },
     find: async (id) => {
-      if (places.unreachable) throw new Error('the line is down');
+      reach();
       return existsSync(rootOf(id)) ? placeOf(id) : null;
     },
-    list: async () => (existsSync(directory) ? readdirSync(directory) : []),
-    sweep: async (id) => removeWhole(join(directory, id)),
+    list: async () => {
+      reach();
+      return existsSync(directory) ? readdirSync(directory) : [];
+    },
+    sweep: async (id) => {
+      reach();
+      removeWhole(join(directory, id));
+    },
     cut: () => {
       const count = open.size;
       for (const one of open) one.lose('the connection was cut');

@@ -2,7 +2,7 @@ import type { NodePruned } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import { countText } from '../../wording.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command, CommandContext, Outcome } from '../command.ts';
 
 /** How long `down` waits when nothing is said. */
 const PATIENCE_MS = 600_000;
@@ -19,6 +19,7 @@ export const down: Command = async (context) => {
       return { result: { stopped: false }, text: 'No node is running. Start one: orrery up --detach' };
     throw thrown;
   }
+  if (input.flag('dry-run')) return wouldPrune(context, connection);
   const now = input.flag('now');
   const prune = input.flag('prune');
   let pruned: NodePruned | null = null;
@@ -39,6 +40,18 @@ export const down: Command = async (context) => {
     );
   await gone(context, connection, input.number('timeout') ?? PATIENCE_MS);
   return { result: { stopped: true, ...prunedItems(pruned) }, text: `${context.screen.good('✓')} The node has stopped.` };
+};
+
+/** `--dry-run`: says what would go, and nothing is done. */
+const wouldPrune = async ({ input }: CommandContext, { client }: Connection): Promise<Outcome> => {
+  if (!input.flag('prune'))
+    throw new OrreryError('invalid_input', '--dry-run says what --prune would remove.', { fix: 'orrery down --prune --dry-run' });
+  const pruned = await client.call('nodePrune', { body: { dryRun: true } });
+  const lines = pruned.items.flatMap(({ backend, removed, problem }) => [
+    ...removed.map((name) => `${backend}: ${name} would go`),
+    ...(problem === null ? [] : [`${backend}: nobody can tell what is there. ${problem}`]),
+  ]);
+  return { result: { stopped: false, pruned: pruned.items }, text: lines.length === 0 ? 'Nothing was left.' : lines.join('\n') };
 };
 
 /** What open environments need stays: it is theirs until they are closed. */

@@ -1,16 +1,8 @@
 // Why programs of a container may have been ended by others.
-import { text } from 'node:stream/consumers';
+import { countMemoryKills } from '../remote/memory-kills.ts';
+import type { PlaceCommand } from '../remote/place.ts';
 import { startProcess } from './process.ts';
 import type { ProcessPlace } from './process.ts';
-
-/** How long the counters of the kernel may take to be read. */
-const LOOK_MS = 30_000;
-/** The counters of the container's own group: the second version of control groups, then the first. */
-const COUNTERS = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control'];
-const READ = 'for at; do [ -r "$at" ] && cat "$at"; done; true';
-
-/** How many programs the kernel ended because memory ran out, by the group's counters. */
-export const outOfMemoryKills = (counters: string): number => Number(/^oom_kill (\d+)$/m.exec(counters)?.[1] ?? 0);
 
 const amount = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MB`;
 
@@ -28,16 +20,12 @@ export const explainEnd = async (place: ProcessPlace): Promise<string | null> =>
     const container = await place.engine.inspect(place.containerId);
     if (container === null) return 'The container was removed by somebody else.';
     const { State: state, HostConfig: host } = container;
-    const kills = state.Status === 'running' ? await countKills(place) : 0;
-    const memory = explainMemory(kills, state.OOMKilled === true, host?.Memory ?? 0);
+    const exec = (command: PlaceCommand) => startProcess(place, command);
+    const kills = state.Status === 'running' ? await countMemoryKills({ exec, boundsMemory: true }) : 0;
+    const memory = explainMemory(kills ?? 0, state.OOMKilled === true, host?.Memory ?? 0);
     if (memory !== null || state.Status === 'running') return memory;
     return `The container is ${state.Status} (exit code ${state.ExitCode ?? 'unknown'})${state.Error ? `: ${state.Error}` : ''}.`;
   } catch {
     return null;
   }
-};
-
-const countKills = async (place: ProcessPlace): Promise<number> => {
-  const process = await startProcess(place, { argv: ['sh', '-c', READ, 'sh', ...COUNTERS], timeoutMs: LOOK_MS });
-  return outOfMemoryKills(await text(process.stdio));
 };

@@ -84,6 +84,7 @@ export const createContainerPlace = ({ engine, container, owner, mounted }: Cont
     mounted,
     exec,
     state: () => lookAt(engine, id),
+    boundsMemory: (container.HostConfig?.Memory ?? 0) > 0,
     explain: () => explainEnd({ engine, containerId: id, user }),
     stats: async () => {
       // The engine counts everything that runs there, keepers and the container's first process too.

@@ -5,7 +5,8 @@ import { sampleOptions } from '../../../test/docker/samples.ts';
 import { parseBackendOptions } from '../options.ts';
 import { findSocket } from './address.ts';
 import { demux } from './demux.ts';
-import { explainMemory, outOfMemoryKills } from './explain.ts';
+import { memoryKillsIn } from '../remote/memory-kills.ts';
+import { explainMemory } from './explain.ts';
 import { chooseImage } from './image.ts';
 import { describeEngine, limitsFor } from './kind.ts';
 import { isOwned, labelFilter } from './labels.ts';
@@ -169,11 +170,9 @@ describe('what the engine says', () => {
 
   it('of a lack of memory is said in words', () => {
     const second = 'low 0\nmax 9\noom 2\noom_kill 2\noom_group_kill 0\n';
-    expect([
-      outOfMemoryKills(second),
-      outOfMemoryKills('oom_kill_disable 0\nunder_oom 0\noom_kill 1'),
-      outOfMemoryKills(''),
-    ]).toEqual([2, 1, 0]);
+    expect([memoryKillsIn(second), memoryKillsIn('oom_kill_disable 0\nunder_oom 0\noom_kill 1'), memoryKillsIn('')]).toEqual([
+      2, 1, 0,
+    ]);
     expect([explainMemory(0, false, 1), explainMemory(1, false, 256 * 1024 * 1024), explainMemory(0, true, 0)]).toEqual([
       null,
       'The container reached its limit of 256 MB: the kernel ended 1 program.',

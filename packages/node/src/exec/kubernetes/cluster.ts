@@ -1,6 +1,6 @@
 // The calls to the cluster that the backend makes, with their failures told apart.
-import { ApiException, AuthorizationV1Api, CoreV1Api, KubeConfig, NetworkingV1Api } from '@kubernetes/client-node';
-import type { CoreV1Event, V1NetworkPolicy, V1Pod } from '@kubernetes/client-node';
+import { ApiException, AuthorizationV1Api, CoreV1Api, KubeConfig, NetworkingV1Api, StorageV1Api } from '@kubernetes/client-node';
+import type { CoreV1Event, V1NetworkPolicy, V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { PlaceProcess } from '../remote/place.ts';
 import { unreachable } from '../remote/command.ts';
@@ -23,12 +23,22 @@ type Made = { readonly answer: 'made' } | { readonly answer: 'exists' } | { read
 /** The cluster. What it does not have is null; `backend_unreachable` when nobody can tell. */
 export type Cluster = {
   /** Verbs that this node lacks in the namespace, such as `create pods/exec`. */
-  lacking(): Promise<readonly string[]>;
+  lacking(withClaims: boolean): Promise<readonly string[]>;
   /** `made`, `exists`, or `full` with the words of the quota. */
   createPod(pod: V1Pod): Promise<Made>;
   readPod(name: string): Promise<V1Pod | null>;
   listPods(selector: string): Promise<readonly V1Pod[]>;
-  eventsOf(pod: string): Promise<readonly CoreV1Event[]>;
+  eventsOf(name: string): Promise<readonly CoreV1Event[]>;
+  /** The claim as the cluster has it now, or `full` with the words of the quota. */
+  createClaim(claim: V1PersistentVolumeClaim): Promise<V1PersistentVolumeClaim | { readonly full: string }>;
+  readClaim(name: string): Promise<V1PersistentVolumeClaim | null>;
+  listClaims(selector: string): Promise<readonly V1PersistentVolumeClaim[]>;
+  /** Changes a claim that nobody changed since it was read; null when somebody did. */
+  replaceClaim(claim: V1PersistentVolumeClaim): Promise<V1PersistentVolumeClaim | null>;
+  /** One that is not there, or is another one by now, is fine. */
+  deleteClaim(claim: V1PersistentVolumeClaim): Promise<void>;
+  /** Why claims of a class (null: the default one) would never be bound; null when nothing speaks against it or nobody may look. */
+  classTrouble(storageClass: string | null): Promise<string | null>;
   /** Asks it to end; `unstarted`: nothing of it ever ran, so it goes at once. One that is not there is fine. */
   deletePod(name: string, which: { readonly uid: string } | 'unstarted'): Promise<void>;
   keepPolicy(policy: V1NetworkPolicy): Promise<void>;
@@ -43,6 +53,11 @@ const NEEDED: readonly (readonly [verb: string, resource: string, subresource?: 
   ['create', 'pods', 'exec'],
   ['list', 'events'],
 ];
+
+const NEEDED_FOR_CLAIMS: typeof NEEDED = ['create', 'get', 'list', 'update', 'delete'].map((verb) => [
+  verb,
+  'persistentvolumeclaims',
+]);
 
 const codeOf = (thrown: unknown): number | null => (thrown instanceof ApiException ? thrown.code : null);
 
@@ -111,6 +126,8 @@ const noCluster = (cause: unknown): OrreryError =>
     cause,
   });
 
+const isQuota = (thrown: unknown): boolean => codeOf(thrown) === 403 && /exceeded quota/.test(messageOf(thrown));
+
 const createPod =
   (core: CoreV1Api, namespace: string): Cluster['createPod'] =>
   (pod) =>
@@ -120,7 +137,7 @@ const createPod =
         return { answer: 'made' };
       } catch (thrown) {
         if (codeOf(thrown) === 409) return { answer: 'exists' };
-        if (codeOf(thrown) === 403 && /exceeded quota/.test(messageOf(thrown))) return { answer: 'full', why: messageOf(thrown) };
+        if (isQuota(thrown)) return { answer: 'full', why: messageOf(thrown) };
         throw thrown;
       }
     });
@@ -147,9 +164,12 @@ const execIn =
     }
   };
 
-const lacking = async (authorization: AuthorizationV1Api, namespace: string): Promise<string[]> => {
+const lacking = async (
+  authorization: AuthorizationV1Api,
+  { namespace, needed }: { readonly namespace: string; readonly needed: typeof NEEDED },
+): Promise<string[]> => {
   const answers = await Promise.all(
-    NEEDED.map(async ([verb, resource, subresource]) => {
+    needed.map(async ([verb, resource, subresource]) => {
       const resourceAttributes = { namespace, verb, resource, ...(subresource === undefined ? {} : { subresource }) };
       const { status } = await authorization.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } });
       return status?.allowed === true ? null : `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`}`;
@@ -158,21 +178,85 @@ const lacking = async (authorization: AuthorizationV1Api, namespace: string): Pr
   return answers.filter((one) => one !== null);
 };
 
+const claimsOf = (
+  core: CoreV1Api,
+  namespace: string,
+): Pick<Cluster, 'createClaim' | 'readClaim' | 'listClaims' | 'replaceClaim' | 'deleteClaim'> => ({
+  createClaim: (body) =>
+    asking('create a claim', async () => {
+      try {
+        return await core.createNamespacedPersistentVolumeClaim({ namespace, body });
+      } catch (thrown) {
+        if (isQuota(thrown)) return { full: messageOf(thrown) };
+        throw thrown;
+      }
+    }),
+  readClaim: (name) => orMissing('read a claim', () => core.readNamespacedPersistentVolumeClaim({ name, namespace })),
+  listClaims: async (labelSelector) =>
+    (await asking('list claims', () => core.listNamespacedPersistentVolumeClaim({ namespace, labelSelector }))).items,
+  replaceClaim: (body) =>
+    asking('change a claim', async () => {
+      try {
+        return await core.replaceNamespacedPersistentVolumeClaim({ name: body.metadata?.name ?? '', namespace, body });
+      } catch (thrown) {
+        if (codeOf(thrown) === 409 || codeOf(thrown) === 404) return null;
+        throw thrown;
+      }
+    }),
+  deleteClaim: (claim) =>
+    asking('delete a claim', async () => {
+      const { name = '', uid = '' } = claim.metadata ?? {};
+      try {
+        await core.deleteNamespacedPersistentVolumeClaim({ name, namespace, body: { preconditions: { uid } } });
+      } catch (thrown) {
+        if (codeOf(thrown) !== 409 && codeOf(thrown) !== 404) throw thrown;
+      }
+    }),
+});
+
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+const classTrouble = (config: KubeConfig, storageClass: string | null): Promise<string | null> =>
+  asking('look at the storage classes', async () => {
+    try {
+      const { items: classes } = await config.makeApiClient(StorageV1Api).listStorageClass();
+      const names = classes.map(({ metadata }) => metadata?.name ?? '');
+      const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
+      if (storageClass === null)
+        return classes.some(({ metadata }) => metadata?.annotations?.[DEFAULT_CLASS] === 'true')
+          ? null
+          : `The cluster has no default storage class: ${known}.`;
+      if (names.includes(storageClass)) return null;
+      // Volumes that somebody made by hand may name a class that is nothing but a name.
+      const { items: volumes } = await config.makeApiClient(CoreV1Api).listPersistentVolume();
+      if (volumes.some(({ spec }) => spec?.storageClassName === storageClass)) return null;
+      return `The cluster has no storage class ${storageClass}: ${known}.`;
+    } catch (thrown) {
+      if (codeOf(thrown) === 403) return null;
+      throw thrown;
+    }
+  });
+
 /** The cluster that the options name. Reads the kubeconfig now; connects when it is asked something. */
 export const openCluster = (options: KubernetesOptions): Cluster => {
   const config = loadConfig(options);
   const core = config.makeApiClient(CoreV1Api);
   const { namespace } = options;
   return {
-    lacking: () => asking('ask what is allowed', () => lacking(config.makeApiClient(AuthorizationV1Api), namespace)),
+    lacking: (withClaims) => {
+      const needed = withClaims ? [...NEEDED, ...NEEDED_FOR_CLAIMS] : NEEDED;
+      return asking('ask what is allowed', () => lacking(config.makeApiClient(AuthorizationV1Api), { namespace, needed }));
+    },
+    ...claimsOf(core, namespace),
+    classTrouble: (storageClass) => classTrouble(config, storageClass),
     createPod: createPod(core, namespace),
     readPod: (name) => orMissing('read a pod', () => core.readNamespacedPod({ name, namespace })),
     listPods: async (labelSelector) =>
       (await asking('list pods', () => core.listNamespacedPod({ namespace, labelSelector }))).items,
-    eventsOf: async (pod) =>
+    eventsOf: async (name) =>
       (
         await asking('list events', () =>
-          core.listNamespacedEvent({ namespace, fieldSelector: `involvedObject.name=${pod}`, limit: 50 }),
+          core.listNamespacedEvent({ namespace, fieldSelector: `involvedObject.name=${name}`, limit: 50 }),
         )
       ).items,
     deletePod: async (name, which) => {

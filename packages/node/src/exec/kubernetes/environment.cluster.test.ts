@@ -25,7 +25,7 @@ const core = (): CoreV1Api => {
 
 const ourPods = (): Promise<string[]> => podsOf(INSTANCE);
 
-const newStage = (): { readonly spec: EnvironmentSpec; readonly node: () => Backend } => {
+const newStage = (more: Record<string, unknown> = {}): { readonly spec: EnvironmentSpec; readonly node: () => Backend } => {
   const root = mkdtempSync(join(tmpdir(), 'orrery-pod-'));
   directories.push(root);
   const spec = sampleEnvironment({
@@ -37,7 +37,7 @@ const newStage = (): { readonly spec: EnvironmentSpec; readonly node: () => Back
     limits: { wallMs: 300_000, outputBytes: 1024 ** 3 },
   });
   for (const path of [spec.workdir, spec.home, spec.scratchpad]) mkdirSync(path);
-  const options = { kubeconfig: testKubeconfig(), image: TEST_IMAGE, imagePullPolicy: 'Never', instance: INSTANCE };
+  const options = { kubeconfig: testKubeconfig(), image: TEST_IMAGE, imagePullPolicy: 'Never', instance: INSTANCE, ...more };
   return { spec, node: () => kubernetesFactory(remoteParts(join(root, 'state'))).make(options) };
 };
 
@@ -97,6 +97,19 @@ describe('an environment in a pod', () => {
     expect([Buffer.concat([...first, ...rest]).toString(), end?.exitCode]).toEqual([`${lines}bye\n`, 5]);
     expect(await again.close()).toEqual({ lost: null });
     expect(await ourPods()).toEqual([]);
+  });
+
+  it('whose program the kernel ends for want of memory says so: it reached the memory limit, and what failed otherwise did not', async () => {
+    const { spec, node } = newStage({ memory: '64Mi' });
+    const environment = await node().open(spec);
+    const eat = 'x=$(head -c 400000000 /dev/zero | tr "\\0" a); echo ${#x}';
+    const fine = await run(environment, 'exit 9');
+    expect([fine.end.limit, fine.end.exitCode]).toEqual([null, 9]);
+    expect(await run(environment, eat)).toMatchObject({ stdout: '', end: { limit: 'memory', reason: 'limit:memory' } });
+    // What was counted before is not held against the next.
+    const later = await run(environment, 'kill -9 $$');
+    expect([later.end.limit, later.end.signal]).toEqual([null, 'SIGKILL']);
+    expect(await environment.close()).toEqual({ lost: null });
   });
 
   it('whose pod is deleted under a program says so, and nothing of it is taken for the work', async () => {

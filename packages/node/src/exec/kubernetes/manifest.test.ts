@@ -8,6 +8,8 @@ const spec: PlaceSpec = {
   taskId: 'tsk_01',
   installation: 'inst_1',
   image: null,
+  keeps: false,
+  project: null,
   limits: {},
   mountable: [],
 };
@@ -15,7 +17,7 @@ const options = (given: Record<string, unknown> = {}) => kubernetesOptions.parse
 
 describe('the pod of an environment', () => {
   it('runs as a user, with no token, no capability, no service variable, and one volume of its own', () => {
-    expect(podManifest(spec, { options: options(), instance: 'node-a', image: 'agent:1' })).toEqual({
+    expect(podManifest(spec, { options: options(), instance: 'node-a', image: 'agent:1', claim: null })).toEqual({
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -55,10 +57,16 @@ describe('the pod of an environment', () => {
     });
   });
 
+  it('has its files on a volume where it has a claim', () => {
+    const pod = podManifest(spec, { options: options({ disk: '1Gi' }), instance: 'a', image: 'a', claim: 'orrery-x' });
+    expect(pod.spec?.volumes).toEqual([{ name: 'orrery', persistentVolumeClaim: { claimName: 'orrery-x' } }]);
+  });
+
   it('takes the limits of the task before those of the options', () => {
     const given = options({ cpu: '500m', memory: '1Gi', disk: '10Gi' });
     const limitsOf = (limits: PlaceSpec['limits']) =>
-      podManifest({ ...spec, limits }, { options: given, instance: 'a', image: 'agent:1' }).spec?.containers[0]?.resources;
+      podManifest({ ...spec, limits }, { options: given, instance: 'a', image: 'agent:1', claim: null }).spec?.containers[0]
+        ?.resources;
     expect([limitsOf({}), limitsOf({ memoryBytes: 1_000, diskBytes: 2_000 })]).toEqual([
       { limits: { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '10Gi' } },
       { limits: { cpu: '500m', memory: '1000', 'ephemeral-storage': '2000' } },
@@ -76,7 +84,7 @@ describe('the pod of an environment', () => {
       user: 2000,
       group: 2001,
     });
-    const pod = podManifest(spec, { options: given, instance: 'a', image: 'agent:1' });
+    const pod = podManifest(spec, { options: given, instance: 'a', image: 'agent:1', claim: null });
     expect({ ...pod.spec, containers: pod.spec?.containers.map(({ imagePullPolicy }) => imagePullPolicy) }).toMatchObject({
       serviceAccountName: 'runner',
       imagePullSecrets: [{ name: 'pull' }],

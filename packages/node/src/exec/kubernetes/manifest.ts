@@ -1,6 +1,6 @@
 // What is created in the cluster: pure functions of what is asked.
 import { createHash } from 'node:crypto';
-import type { V1NetworkPolicy, V1Pod } from '@kubernetes/client-node';
+import type { V1NetworkPolicy, V1Pod, V1Volume } from '@kubernetes/client-node';
 import type { PlaceSpec } from '../remote/place.ts';
 import type { KubernetesOptions } from './options.ts';
 
@@ -8,18 +8,20 @@ import type { KubernetesOptions } from './options.ts';
 export const CONTAINER = 'agent';
 /** Where everything of an environment lies in its pod. */
 export const ROOT = '/orrery/env';
-const VOLUME = '/orrery';
+/** Where the volume of a pod is. */
+export const VOLUME = '/orrery';
 
 /** Labels that find what is ours. */
 export const LABELS = {
   managedBy: 'app.kubernetes.io/managed-by',
   instance: 'orrery.dev/instance',
   environment: 'orrery.dev/environment',
+  project: 'orrery.dev/project',
 } as const;
 
 /** The environment's id as it is; its label is a digest, since labels are shorter than ids may be. */
 export const ENVIRONMENT_ANNOTATION = 'orrery.dev/environment-id';
-const TASK_ANNOTATION = 'orrery.dev/task-id';
+export const TASK_ANNOTATION = 'orrery.dev/task-id';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 20);
 
@@ -35,6 +37,9 @@ export const podName = (instance: string, environmentId: string): string => `orr
 /** Everything of this node. */
 export const instanceSelector = (instance: string): string => `${LABELS.managedBy}=orrery,${LABELS.instance}=${instance}`;
 
+/** The label value of a project. */
+export const projectLabel = (project: string): string => digest(project);
+
 /** Everything of one environment of this node. */
 export const environmentSelector = (instance: string, environmentId: string): string =>
   `${instanceSelector(instance)},${LABELS.environment}=${environmentLabel(environmentId)}`;
@@ -42,7 +47,7 @@ export const environmentSelector = (instance: string, environmentId: string): st
 // The first process collects children that lost their parent: keepers outlive the commands that started them.
 const IDLE = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done';
 
-const limitsOf = ({ limits }: PlaceSpec, options: KubernetesOptions): Record<string, string> => {
+const limitsOf = ({ limits }: Pick<PlaceSpec, 'limits'>, options: KubernetesOptions): Record<string, string> => {
   const memory = limits.memoryBytes === undefined ? options.memory : String(limits.memoryBytes);
   const disk = limits.diskBytes === undefined ? options.disk : String(limits.diskBytes);
   return {
@@ -52,8 +57,13 @@ const limitsOf = ({ limits }: PlaceSpec, options: KubernetesOptions): Record<str
   };
 };
 
+const volumeOf = (claim: string | null, options: KubernetesOptions): V1Volume => {
+  if (claim !== null) return { name: 'orrery', persistentVolumeClaim: { claimName: claim } };
+  return { name: 'orrery', emptyDir: options.disk === null ? {} : { sizeLimit: options.disk } };
+};
+
 const containerOf = (
-  spec: PlaceSpec,
+  spec: Pick<PlaceSpec, 'limits'>,
   options: KubernetesOptions,
   image: string,
 ): NonNullable<V1Pod['spec']>['containers'][number] => {
@@ -75,10 +85,23 @@ const containerOf = (
   };
 };
 
+/** Of what a pod is made beside what is asked. */
+export type PodMaterial = {
+  readonly options: KubernetesOptions;
+  readonly instance: string;
+  readonly image: string;
+  /** Claim of the volume that its files are on; null: they go with it. */
+  readonly claim: string | null;
+};
+
+/** Whether the memory of such a pod is bounded. */
+export const boundsMemory = (spec: Pick<PlaceSpec, 'limits'>, options: KubernetesOptions): boolean =>
+  spec.limits.memoryBytes !== undefined || options.memory !== null;
+
 /** The pod of an environment. Holds no secret, no token and nothing of the task but its id. */
 export const podManifest = (
-  spec: PlaceSpec,
-  { options, instance, image }: { readonly options: KubernetesOptions; readonly instance: string; readonly image: string },
+  spec: Pick<PlaceSpec, 'environmentId' | 'taskId' | 'limits'>,
+  { options, instance, image, claim }: PodMaterial,
 ): V1Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -106,7 +129,7 @@ export const podManifest = (
       : { imagePullSecrets: options.imagePullSecrets.map((one) => ({ name: one })) }),
     securityContext: { runAsUser: options.user, runAsGroup: options.group, fsGroup: options.group, runAsNonRoot: true },
     containers: [containerOf(spec, options, image)],
-    volumes: [{ name: 'orrery', emptyDir: options.disk === null ? {} : { sizeLimit: options.disk } }],
+    volumes: [volumeOf(claim, options)],
   },
 });
 

@@ -23,6 +23,27 @@ export const kubernetesOptions = z.strictObject({
   cpu: quantity.nullable().default(null).describe('CPU limit of a pod'),
   memory: quantity.nullable().default(null).describe('Memory limit of a pod where the task has none'),
   disk: quantity.nullable().default(null).describe('Size of what a pod may write'),
+  workspace: z
+    .enum(['emptyDir', 'volume'])
+    .default('emptyDir')
+    .describe('Where the files of an environment are: in its pod, or on a volume that outlives the pod'),
+  volume: z
+    .strictObject({
+      storageClass: name.nullable().default(null).describe("Class of the claims; default: the cluster's default"),
+      size: quantity.default('20Gi').describe('Room that a claim asks for'),
+      accessMode: z
+        .enum(['ReadWriteOnce', 'ReadWriteOncePod', 'ReadWriteMany'])
+        .default('ReadWriteOnce')
+        .describe('Of the claims'),
+      reuse: z
+        .enum(['environment', 'project'])
+        .default('environment')
+        .describe('`project`: a claim that was given back is emptied and used by the next environment of the same project'),
+      keepDays: z.int().min(0).max(3650).default(14).describe('How long a claim that was given back is kept for its project'),
+      keepNumber: z.int().min(0).max(100).default(2).describe('How many of them at most, for each project'),
+    })
+    .prefault({})
+    .describe('With `workspace: volume`'),
   deadlineSeconds: z.int().min(60).max(604_800).default(14_400).describe('The cluster ends a pod after this time'),
   startupTimeoutSeconds: z.int().min(5).max(3600).default(600).describe('How long a pod may take to be ready'),
   quotaWaitSeconds: z.int().min(0).max(3600).default(600).describe('How long to wait for room in the namespace'),

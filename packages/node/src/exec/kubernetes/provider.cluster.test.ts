@@ -17,6 +17,8 @@ const spec = (environmentId: string, given: Partial<PlaceSpec> = {}): PlaceSpec 
   taskId: 'tsk_1',
   installation: 'inst_1',
   image: null,
+  keeps: false,
+  project: null,
   limits: {},
   mountable: [],
   ...given,

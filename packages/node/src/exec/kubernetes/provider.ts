@@ -1,19 +1,16 @@
 // Pods as places: one for each environment, found again by its labels.
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport } from '../../keeper/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { runInPlace } from '../remote/command.ts';
-import { layoutOf } from '../remote/furnish.ts';
-import type { Place, PlaceCommand, PlaceProcess, PlaceProvider, PlaceSpec, PlaceState } from '../remote/place.ts';
+import type { Place, PlaceProvider, PlaceSpec } from '../remote/place.ts';
+import { holderOf, isGoing, keepsFiles } from './claim.ts';
 import type { Cluster } from './cluster.ts';
-import { endingByMark, marked } from './end-mark.ts';
-import { endedByCluster, isOver, startupOf, stateOf } from './explain.ts';
+import { isOver } from './explain.ts';
 import { imageOf } from './image.ts';
-import { GONE_MS, POLL_MS, QUOTA_POLL_MS } from './limits.ts';
 import {
   ENVIRONMENT_ANNOTATION,
-  ROOT,
+  boundsMemory,
   environmentSelector,
   instanceOf,
   instanceSelector,
@@ -22,8 +19,11 @@ import {
   podName,
 } from './manifest.ts';
 import type { KubernetesOptions } from './options.ts';
-import { measure } from './measure.ts';
-import { withEndingInput, withPieces } from './stdin.ts';
+import { podPlace, podRefOf, removePod, uidOf } from './pod.ts';
+import type { PodRef } from './pod.ts';
+import { startPod } from './starting.ts';
+import { claimHolders, discardClaims, pruneClaims, settleClaims, takeClaim } from './volumes.ts';
+import type { VolumeParts } from './volumes.ts';
 
 /** What the provider works with. */
 export type ProviderParts = {
@@ -31,12 +31,11 @@ export type ProviderParts = {
   readonly installation: string;
   /** Asked when it is needed: a node with a broken kubeconfig starts. */
   readonly cluster: () => Promise<Cluster>;
-  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs' | 'sleep'>;
 };
 
-type Ref = { readonly name: string; readonly uid: string; readonly protocol: string };
-
-const VARIABLES = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SHELL: '/bin/sh', LANG: 'C.UTF-8' };
+/** The same while one thing is done. */
+type Open = VolumeParts;
 
 const held = (guarantee: GuaranteeReport['guarantee'], by: string): GuaranteeReport => ({
   guarantee,
@@ -61,166 +60,138 @@ const cannotStop = [
   'Whoever may read pods and run commands in them in that namespace, and whoever runs the machines of the cluster.',
 ];
 
-// The cluster gives a volume to a group, and what is made in it would inherit that.
-const MAKE_ROOT = 'mkdir -m 0700 -p "$1" && chmod g-s "$1"';
-
-const uidOf = (pod: V1Pod): string => pod.metadata?.uid ?? '';
-
-const execIn =
-  (cluster: Cluster, { name, protocol }: Ref) =>
-  async (command: PlaceCommand): Promise<PlaceProcess> => {
-    const { timeoutMs } = command;
-    const by = { protocol, keeper: layoutOf({ root: ROOT }).keeper };
-    // What is held open ends by the word of its own protocol.
-    if (command.stdin === 'open')
-      return withPieces(protocol, await cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, command)) }));
-    const { argv, mark } = marked(command.argv);
-    return endingByMark(await cluster.exec({ pod: name, timeoutMs, ...(await withEndingInput(by, { ...command, argv })) }), mark);
-  };
-
-const stateIn = async (cluster: Cluster, { name, uid }: Ref): Promise<PlaceState> => {
-  try {
-    return stateOf(await cluster.readPod(name), uid);
-  } catch (thrown) {
-    return { state: 'unknown', why: thrown instanceof Error ? thrown.message : String(thrown) };
-  }
-};
-
-/** Deletes a pod and waits until nothing of it runs. */
-const removePod = async (
-  { clock }: ProviderParts,
-  cluster: Cluster,
-  pod: { readonly name: string; readonly uid: string },
-): Promise<void> => {
-  const start = clock.monotonicMs();
-  for (;;) {
-    const found = await cluster.readPod(pod.name);
-    if (found === null || uidOf(found) !== pod.uid || isOver(found)) return;
-    if (found.metadata?.deletionTimestamp === undefined) await cluster.deletePod(pod.name, { uid: pod.uid });
-    if (clock.monotonicMs() - start > GONE_MS)
-      throw new OrreryError('backend_unreachable', `The pod ${pod.name} was deleted but does not go away.`, {
-        rule: 'A place is given back when it is certainly gone.',
-        fix: `kubectl describe pod ${pod.name}`,
-      });
-    await clock.sleep(POLL_MS);
-  }
-};
-
-const placeOf = (parts: ProviderParts, cluster: Cluster, ref: Ref): Place => ({
-  ref,
-  identity: { podUid: ref.uid },
-  root: ROOT,
-  owner: null,
-  variables: VARIABLES,
-  mounted: [],
-  exec: execIn(cluster, ref),
-  state: () => stateIn(cluster, ref),
-  explain: async () => endedByCluster(await cluster.readPod(ref.name).catch(() => null)),
-  stats: () => measure(execIn(cluster, ref)),
-  remove: () => removePod(parts, cluster, ref),
-  detach: () => undefined,
+const opened = async ({ options, installation, cluster, clock }: ProviderParts): Promise<Open> => ({
+  options,
+  instance: instanceOf(options, installation),
+  cluster: await cluster(),
+  clock,
 });
 
-/** What one pod is made with. */
-type Creating = Omit<ProviderParts, 'cluster'> & { readonly cluster: Cluster; readonly progress: (line: string) => void };
+const hasVolumes = ({ options }: Pick<Open, 'options'>): boolean => options.workspace === 'volume';
 
-const failed = (why: string): OrreryError =>
-  new OrreryError('backend_unavailable', `The pod did not start: ${why}`, {
-    rule: 'A pod is ready before anything is carried in.',
-    fix: 'Look at the image and at the room of the cluster: orrery backend check kubernetes',
-  });
-
-const created = async ({ options, clock, cluster, progress }: Creating, manifest: V1Pod): Promise<void> => {
-  const start = clock.monotonicMs();
-  for (;;) {
-    const made = await cluster.createPod(manifest);
-    if (made.answer === 'made') return;
-    if (made.answer === 'exists') {
-      // One of an earlier try is taken over; one that goes makes room for another.
-      const before = await cluster.readPod(manifest.metadata?.name ?? '');
-      if (before !== null && before.metadata?.deletionTimestamp === undefined) return;
-      if (clock.monotonicMs() - start >= GONE_MS) throw failed('one of its name does not go away');
-      await clock.sleep(POLL_MS);
-      continue;
-    }
-    if (clock.monotonicMs() - start >= options.quotaWaitSeconds * 1000) throw failed(`no room in the namespace: ${made.why}`);
-    progress(`waits for room in the namespace: ${made.why}`);
-    await clock.sleep(QUOTA_POLL_MS);
-  }
+const placeOf = (open: Open, ref: PodRef, given: { readonly environmentId: string; readonly keptFiles: boolean }): Place => {
+  const settle = async (): Promise<void> => (ref.claim === '' ? undefined : settleClaims(open, given.environmentId));
+  return podPlace({ ...open, settle }, ref, given.keptFiles);
 };
 
-const ready = async ({ options, clock, cluster, progress }: Creating, name: string): Promise<V1Pod> => {
-  const start = clock.monotonicMs();
-  let said = '';
-  for (;;) {
-    const pod = await cluster.readPod(name);
-    if (pod === null) throw failed('it was deleted while it started');
-    const startup = startupOf(pod, await cluster.eventsOf(name));
-    if (startup.state === 'ready') return pod;
-    if (startup.state === 'failed') throw failed(startup.why);
-    if (clock.monotonicMs() - start >= options.startupTimeoutSeconds * 1000)
-      throw failed(`not ready after ${options.startupTimeoutSeconds} s: ${startup.why}`);
-    if (startup.why !== said) progress((said = startup.why));
-    await clock.sleep(POLL_MS);
-  }
+/** Takes away what was made for a pod that did not start: no program ran in it and nothing was carried in. */
+const undo = async ({ cluster }: Open, pod: string, claim: V1PersistentVolumeClaim | null): Promise<void> => {
+  await cluster.deletePod(pod, 'unstarted');
+  if (claim === null) return;
+  const now = await cluster.readClaim(claim.metadata?.name ?? '');
+  // Files that somebody comes back to stay; a claim that was never bound has none.
+  if (now !== null && (!keepsFiles(now) || now.status?.phase !== 'Bound')) await cluster.deleteClaim(now);
 };
 
-/** The protocol that the cluster speaks, asked by the first command; its exit proves that commands run. */
-const greet = async (parts: ProviderParts, cluster: Cluster, pod: V1Pod): Promise<Place> => {
-  const name = pod.metadata?.name ?? '';
-  const first = await cluster.exec({ pod: name, argv: ['sh', '-c', 'true'], timeoutMs: 60_000 });
-  first.stdio.resume();
-  const place = placeOf(parts, cluster, { name, uid: uidOf(pod), protocol: first.protocol });
-  await first.ended;
-  const answer = await runInPlace(place, ['sh', '-c', MAKE_ROOT, 'sh', ROOT]);
-  if (answer.exitCode === 0) return place;
-  throw failed(`its shell answers ${answer.exitCode}: ${answer.stderr.trim().slice(-200)}`);
+type Asked = {
+  readonly spec: Pick<PlaceSpec, 'environmentId' | 'taskId' | 'limits'>;
+  readonly image: string;
+  readonly claim: string | null;
+  readonly keeps: boolean;
+  /** As `startPod` has it. */
+  readonly anew: boolean;
+  readonly progress: (line: string) => void;
+};
+
+const start = async (open: Open, { spec, image, claim, keeps, anew, progress }: Asked): Promise<Place> => {
+  const { options } = open;
+  const { environmentId, taskId, limits } = spec;
+  const manifest = podManifest(spec, { ...open, image, claim });
+  const started = await startPod({ ...open, progress, claim }, manifest, { environmentId, anew });
+  const ref: PodRef = {
+    name: manifest.metadata?.name ?? '',
+    uid: uidOf(started.pod),
+    protocol: started.protocol,
+    image,
+    taskId,
+    limits: JSON.stringify(limits),
+    boundsMemory: boundsMemory(spec, options) ? 'yes' : '',
+    claim: claim ?? '',
+    keeps: keeps && claim !== null ? 'yes' : '',
+  };
+  return placeOf(open, ref, { environmentId, keptFiles: started.keptFiles });
 };
 
 const create = async (parts: ProviderParts, spec: PlaceSpec, progress: (line: string) => void): Promise<Place> => {
   const { options } = parts;
-  const cluster = await parts.cluster();
-  const instance = instanceOf(options, parts.installation);
-  const manifest = podManifest(spec, { options, instance, image: imageOf(options, spec.image) });
-  const name = podName(instance, spec.environmentId);
-  if (options.networkPolicy) await cluster.keepPolicy(networkPolicyManifest(options, instance));
+  const open = await opened(parts);
+  const image = imageOf(options, spec.image);
+  const name = podName(open.instance, spec.environmentId);
+  if (options.networkPolicy) await open.cluster.keepPolicy(networkPolicyManifest(options, open.instance));
   progress(`pod ${name} in ${options.namespace}`);
-  const creating: Creating = { ...parts, cluster, progress };
-  await created(creating, manifest);
+  const claim = hasVolumes(open) ? await takeClaim(open, spec, progress) : null;
   try {
-    return await greet(parts, cluster, await ready(creating, name));
+    const asked = { spec, image, keeps: spec.keeps, anew: true, progress };
+    return await start(open, { ...asked, claim: claim?.metadata?.name ?? null });
   } catch (thrown) {
-    // Nothing was carried in yet and no program ran; one that cannot be reached is swept later by its label.
-    if (thrown instanceof OrreryError && thrown.code === 'backend_unavailable') await cluster.deletePod(name, 'unstarted');
+    // One that cannot be reached is swept later by its label.
+    if (thrown instanceof OrreryError && thrown.code === 'backend_unavailable') await undo(open, name, claim);
     throw thrown;
   }
 };
 
-const find = async (parts: ProviderParts, ref: Readonly<Record<string, string>>): Promise<Place | null> => {
-  const cluster = await parts.cluster();
-  const { name = '', uid = '', protocol = '' } = ref;
-  const pod = await cluster.readPod(name);
-  return pod === null || uidOf(pod) !== uid || isOver(pod) ? null : placeOf(parts, cluster, { name, uid, protocol });
+const find = async (
+  parts: ProviderParts,
+  environmentId: string,
+  given: Readonly<Record<string, string>>,
+): Promise<Place | null> => {
+  const open = await opened(parts);
+  const ref = podRefOf(given);
+  const pod = await open.cluster.readPod(ref.name);
+  return pod === null || uidOf(pod) !== ref.uid || isOver(pod) ? null : placeOf(open, ref, { environmentId, keptFiles: true });
+};
+
+/** Another pod on the volume of one that is gone. */
+const revive = async (
+  parts: ProviderParts,
+  environmentId: string,
+  given: Readonly<Record<string, string>>,
+): Promise<Place | null> => {
+  const ref = podRefOf(given);
+  if (ref.claim === '') return null;
+  const open = await opened(parts);
+  const claim = await open.cluster.readClaim(ref.claim);
+  if (claim === null || isGoing(claim) || holderOf(claim) !== environmentId) return null;
+  // Two pods never work on one volume: the first is certainly gone.
+  await removePod(open.clock, open.cluster, ref);
+  const spec = { environmentId, taskId: ref.taskId, limits: JSON.parse(ref.limits) as PlaceSpec['limits'] };
+  const { image, keeps } = ref;
+  return start(open, { spec, image, claim: ref.claim, keeps: keeps === 'yes', anew: false, progress: () => undefined });
 };
 
 const sweep = async (parts: ProviderParts, environmentId: string): Promise<void> => {
-  const cluster = await parts.cluster();
-  const selector = environmentSelector(instanceOf(parts.options, parts.installation), environmentId);
-  for (const pod of await cluster.listPods(selector))
-    await removePod(parts, cluster, { name: pod.metadata?.name ?? '', uid: uidOf(pod) });
+  const open = await opened(parts);
+  for (const pod of await open.cluster.listPods(environmentSelector(open.instance, environmentId)))
+    await removePod(open.clock, open.cluster, { name: pod.metadata?.name ?? '', uid: uidOf(pod) });
+  if (hasVolumes(open)) await settleClaims(open, environmentId);
+};
+
+const list = async (parts: ProviderParts): Promise<string[]> => {
+  const open = await opened(parts);
+  const pods = (await open.cluster.listPods(instanceSelector(open.instance))).filter((pod) => !isOver(pod));
+  const ofPods = pods.map(({ metadata }) => metadata?.annotations?.[ENVIRONMENT_ANNOTATION]).filter((id) => id !== undefined);
+  return [...new Set([...ofPods, ...(hasVolumes(open) ? await claimHolders(open) : [])])];
 };
 
 const preflight = async (parts: ProviderParts): Promise<void> => {
-  const missing = await (await parts.cluster()).lacking();
+  const { options } = parts;
+  const cluster = await parts.cluster();
+  const missing = await cluster.lacking(hasVolumes(parts));
   if (missing.length > 0)
     throw new OrreryError(
       'backend_unavailable',
-      `The node may not ${missing.join(', ')} in the namespace ${parts.options.namespace}.`,
+      `The node may not ${missing.join(', ')} in the namespace ${options.namespace}.`,
       {
-        rule: 'Pods are made, read, listed and deleted, and commands run in them.',
+        rule: 'Pods are made, read, listed and deleted, and commands run in them; claims too where files are on volumes.',
         fix: 'Give its account a role with these verbs.',
       },
     );
+  const trouble = hasVolumes(parts) ? await cluster.classTrouble(options.volume.storageClass) : null;
+  if (trouble !== null)
+    throw new OrreryError('backend_unavailable', trouble, {
+      rule: 'A volume is made by the storage class that its claim names.',
+      fix: 'Set execution.options.kubernetes.volume.storageClass (kubectl get storageclass), or workspace: emptyDir.',
+    });
 };
 
 /** The provider of pods. */
@@ -228,15 +199,14 @@ export const createPodPlaces = (parts: ProviderParts): PlaceProvider => ({
   name: 'kubernetes',
   preflight: () => preflight(parts),
   create: (spec, progress) => create(parts, spec, progress),
-  find: (_environmentId, ref) => find(parts, ref),
-  list: async () => {
-    const pods = await (await parts.cluster()).listPods(instanceSelector(instanceOf(parts.options, parts.installation)));
-    return pods
-      .filter((pod) => !isOver(pod))
-      .map(({ metadata }) => metadata?.annotations?.[ENVIRONMENT_ANNOTATION])
-      .filter((id) => id !== undefined);
-  },
+  find: (environmentId, ref) => find(parts, environmentId, ref),
+  revive: (environmentId, ref) => revive(parts, environmentId, ref),
+  list: () => list(parts),
   sweep: (environmentId) => sweep(parts, environmentId),
+  discard: async (environmentId) => {
+    if (hasVolumes(parts)) await discardClaims(await opened(parts), environmentId);
+  },
+  prune: async (asked) => (hasVolumes(parts) ? pruneClaims(await opened(parts), asked) : []),
   provides: PROVIDES,
   cannotStop,
   defaultRequired: ['files', 'network', 'processes'],

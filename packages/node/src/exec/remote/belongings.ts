@@ -72,7 +72,7 @@ export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): 
     if (found.isFile()) return carryFile(stager, pair, found.mode & 0o777);
     const parent = pair.inside.slice(0, pair.inside.lastIndexOf('/'));
     await makeFolder(stager.line, parent);
-    await carryTree(stager, pair.local, pair.inside);
+    await carryTree(stager, pair);
     await ledger.change({ pairs: [...ledger.record.pairs, pair] });
   };
   return {

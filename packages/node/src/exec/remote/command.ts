@@ -1,5 +1,5 @@
 // One command in a place, to its end.
-import { OrreryError } from '@orrery/protocol/errors';
+import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { ANSWER_BYTES, COMMAND_MS } from './limits.ts';
 import type { Place, PlaceCommand, PlaceProcess } from './place.ts';
 
@@ -25,6 +25,22 @@ export const unreachable = (what: string, cause?: unknown): OrreryError =>
     fix: 'Once it can be reached again, the work goes on from where it is.',
     cause,
   });
+
+/**
+ * What keeps the node from a place that was made says nothing about what is there, a refused login and a missing
+ * configuration no more than a cut line: so what runs is waited for, and the error says what a person can do meanwhile.
+ */
+export const nobodyCanTell = (thrown: unknown): OrreryError => {
+  const error = toOrreryError(thrown);
+  if (error.code === 'backend_unreachable') return error;
+  const { message, rule, fix, details } = error;
+  return new OrreryError('backend_unreachable', message, {
+    ...(rule === null ? {} : { rule }),
+    ...(fix === null ? {} : { fix }),
+    ...(details === null ? {} : { details }),
+    cause: error,
+  });
+};
 
 /** The error of a command that failed in a place. */
 export const commandFailed = (what: string, { exitCode, stderr }: Pick<PlaceAnswer, 'exitCode' | 'stderr'>): OrreryError =>

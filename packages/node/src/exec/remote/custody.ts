@@ -8,6 +8,7 @@ import type { Ledger } from './ledger.ts';
 import { isPlaceGone, patiently } from './patience.ts';
 import { EMPTY_LIST } from './listing.ts';
 import { stageOut } from './staging.ts';
+import type { Place } from './place.ts';
 import type { StagedTree, Stager } from './staging.ts';
 import type { AtPlaceStep } from './steps.ts';
 
@@ -20,6 +21,8 @@ export type CustodyParts = {
   /** What of a home is carried back at the end, when it can be: nobody's work is in it. */
   readonly kept: StagedTree | null;
   readonly atStep: AtPlaceStep;
+  /** Another place with the files of one that is gone; null when they went with it. */
+  readonly revive: () => Promise<Stager | null>;
   /** Ends what serves the place: the way to the broker. */
   readonly leave: () => void;
   /** Drops the view: nothing is tried again. */
@@ -74,11 +77,15 @@ const lossOf = ({ ledger, trees }: CustodyParts, thrown: OrreryError): string | 
   return `${thrown.message} ${since} brought back.`;
 };
 
-const bringHome = async (parts: CustodyParts): Promise<string | null> => {
+/** What could not be brought back, or null; and the place that is to be given back now. */
+type Home = { readonly lost: string | null; readonly place: Place };
+
+const bringHome = async (parts: CustodyParts): Promise<Home> => {
   const { ledger, atStep } = parts;
+  const { line } = parts.stager;
   const { step, started } = ledger.record;
   // Before it was open nothing ran in it; after it was staged out nothing runs any more.
-  if (step !== 'open' || !started) return null;
+  if (step !== 'open' || !started) return { lost: null, place: line.place };
   try {
     await endPrograms(parts);
     atStep('stage-out');
@@ -86,11 +93,13 @@ const bringHome = async (parts: CustodyParts): Promise<string | null> => {
     await carryKept(parts);
   } catch (thrown) {
     if (!isPlaceGone(thrown)) throw thrown;
-    return lossOf(parts, thrown as OrreryError);
+    const lost = lossOf(parts, thrown as OrreryError);
+    const again = lost === null ? null : await parts.revive();
+    return again === null ? { lost, place: line.place } : bringHome({ ...parts, stager: again });
   }
-  await ledger.change({ step: 'staged-out', dirty: false, syncedAtMs: parts.stager.line.clock.nowMs() });
+  await ledger.change({ step: 'staged-out', dirty: false, syncedAtMs: line.clock.nowMs() });
   atStep('staged-out');
-  return null;
+  return { lost: null, place: line.place };
 };
 
 /** Takes the work of one environment into keeping. */
@@ -133,10 +142,11 @@ export const createCustody = (parts: CustodyParts): Custody => {
       turns.run('', async () => {
         closed = true;
         if (done) return { lost: null };
-        const lost = ledger.record.lost ?? (await bringHome(parts));
+        const before = ledger.record.lost;
+        const { lost, place } = before === null ? await bringHome(parts) : { lost: before, place: line.place };
         if (lost !== null) await ledger.change({ step: 'removed', lost });
         parts.leave();
-        await patiently(line, () => line.place.remove());
+        await patiently({ ...line, place }, () => place.remove());
         atStep('place-removed');
         parts.drop();
         line.place.detach();

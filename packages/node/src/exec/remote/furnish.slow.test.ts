@@ -22,6 +22,8 @@ const spec = {
   taskId: 'task-1',
   installation: 'node-1',
   image: null,
+  keeps: false,
+  project: null,
   limits: {},
   mountable: [],
 };

@@ -15,6 +15,7 @@ import type { KeeperBackendParts } from '../keeper-backend.ts';
 import type { FrontSettings } from '../keeper-spec.ts';
 import { BROKER_HOLD_MAX, BROKER_HOLD_MS } from '../limits.ts';
 import { createObjectPacks } from './borrowed-objects.ts';
+import { nobodyCanTell } from './command.ts';
 import { UNREACHABLE_MS } from './limits.ts';
 import { mergeReports, openPlace, reopenPlace } from './opening.ts';
 import type { Opening } from './opening.ts';
@@ -49,10 +50,29 @@ const knownReports = ({ name, provides }: PlaceProvider): GuaranteeReport[] =>
     return provides.find((report) => report.guarantee === guarantee) ?? { guarantee, held: false, by: 'nothing', missing };
   });
 
-/** A backend over the places of `provider`. */
-export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBackendParts): Backend => {
+/** What is missing before anything is made is said as it is; of what was made it only means that nobody can tell. */
+const withQuestions = (provider: PlaceProvider): PlaceProvider => {
+  const asking = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((thrown: unknown) => {
+      throw nobodyCanTell(thrown);
+    });
+  const { revive, discard } = provider;
+  return {
+    ...provider,
+    find: (id, ref) => asking(provider.find(id, ref)),
+    list: () => asking(provider.list()),
+    sweep: (id) => asking(provider.sweep(id)),
+    ...(revive === undefined ? {} : { revive: (id, ref) => asking(revive(id, ref)) }),
+    ...(discard === undefined ? {} : { discard: (id) => asking(discard(id)) }),
+  };
+};
+
+const discarding = ({ discard }: PlaceProvider): Pick<Backend, 'discard'> => (discard === undefined ? {} : { discard });
+
+/** A backend over the places of `given`. */
+export const createRemoteBackend = (given: PlaceProvider, parts: RemoteBackendParts): Backend => {
+  const provider = withQuestions(given);
   const parent = join(parts.stateDir, provider.name);
-  const packs = createObjectPacks({ git: parts.git ?? createGit(), directory: join(parts.stateDir, 'packs') });
   const stop = new AbortController();
   const opening: Opening = {
     installation: parts.installation,
@@ -64,7 +84,7 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
       except: join(parts.stateDir, 'none'),
     },
     trees: parts.trees ?? createLocalTrees({ binary: () => parts.keeperProgram(process.arch), spawner: directSpawner }),
-    packs,
+    packs: createObjectPacks({ git: parts.git ?? createGit(), directory: join(parts.stateDir, 'packs') }),
     views: new Set(),
     stopping: stop.signal,
     mountable: parts.mountable ?? [],
@@ -101,7 +121,12 @@ export const createRemoteBackend = (provider: PlaceProvider, parts: RemoteBacken
       for (const letGo of opening.views) letGo();
     },
     reclaim: (live) => reclaimPlaces(reclaiming, live),
-    prune: async (live) => [...(await prunePlaces(reclaiming, live)), ...((await provider.images?.prune()) ?? [])],
+    prune: async (pruning) => [
+      ...(await prunePlaces(reclaiming, pruning)),
+      // Which images are used is only known to who takes them away.
+      ...((pruning.dryRun ? null : await provider.images?.prune()) ?? []),
+    ],
     ...(provider.images === undefined ? {} : { images: { build: provider.images.build } }),
+    ...discarding(provider),
   };
 };

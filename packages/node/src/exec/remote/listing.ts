@@ -2,7 +2,15 @@
 import { OrreryError } from '@orrery/protocol/errors';
 
 /** One entry: its path below the tree, and everything that says whether it is still the same. */
-export type Entry = { readonly path: string; readonly type: string; readonly size: number; readonly stamp: string };
+export type Entry = {
+  readonly path: string;
+  readonly type: string;
+  readonly size: number;
+  /** The same as long as nobody wrote to it here. */
+  readonly stamp: string;
+  /** The same for a faithful copy of it elsewhere. */
+  readonly likeness: string;
+};
 
 /** What has to be brought, and what has to go, to make one tree the other. */
 export type Changes = { readonly changed: readonly string[]; readonly gone: readonly string[] };
@@ -33,9 +41,12 @@ export const readListing = (list: Uint8Array): Map<string, Entry> => {
   if (!whole || fields.length % FIELDS !== 0) throw refuse('it is cut off');
   const entries = new Map<string, Entry>();
   for (let at = 0; at < fields.length; at += FIELDS) {
-    const [path = '', type = '', , size = ''] = fields.slice(at, at + FIELDS);
+    const [path = '', type = '', mode = '', size = '', modified = '', , , target = ''] = fields.slice(at, at + FIELDS);
     if (!isBelow(path)) throw refuse('a path leads out of it');
-    entries.set(path, { path, type, size: Number(size), stamp: fields.slice(at + 1, at + FIELDS).join('\0') });
+    const stamp = fields.slice(at + 1, at + FIELDS).join('\0');
+    // Sizes and times of folders are their file system's own.
+    const likeness = (type === 'd' ? [type, mode] : [type, mode, size, modified, target]).join('\0');
+    entries.set(path, { path, type, size: Number(size), stamp, likeness });
   }
   return entries;
 };
@@ -46,9 +57,16 @@ const parentIn = (path: string, set: ReadonlySet<string>): boolean => {
   return false;
 };
 
-/** What `after` has that `before` has not or has otherwise, parents first, and what only `before` has: the topmost paths alone. */
-export const compareListings = (before: ReadonlyMap<string, Entry>, after: ReadonlyMap<string, Entry>): Changes => {
-  const changed = [...after.values()].filter(({ path, stamp }) => before.get(path)?.stamp !== stamp).map(({ path }) => path);
+/**
+ * What `after` has that `before` has not or has otherwise, parents first, and what only `before` has: the topmost paths
+ * alone. Lists of one tree are compared by their stamps, those of a tree and its copy by likeness.
+ */
+export const compareListings = (
+  before: ReadonlyMap<string, Entry>,
+  after: ReadonlyMap<string, Entry>,
+  by: 'stamp' | 'likeness' = 'stamp',
+): Changes => {
+  const changed = [...after.values()].filter((entry) => before.get(entry.path)?.[by] !== entry[by]).map(({ path }) => path);
   // What became something else is taken away first: a folder does not turn into a file by being written over.
   const gone = new Set([...before.values()].filter(({ path, type }) => after.get(path)?.type !== type).map(({ path }) => path));
   return { changed: changed.toSorted(), gone: [...gone].filter((path) => !parentIn(path, gone)).toSorted() };

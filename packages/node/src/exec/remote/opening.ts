@@ -27,7 +27,7 @@ import { createRemoteEnvironment } from './remote-environment.ts';
 import { createRemoteKeeper } from './remote-keeper.ts';
 import { placeGrants } from './render.ts';
 import type { RemoteSettings } from './settings.ts';
-import { carryTree, listInside, stageIn, workTree } from './staging.ts';
+import { carryTree, listInside, stageDifference, stageIn, workTree } from './staging.ts';
 import type { StagedTree, Stager } from './staging.ts';
 
 /** What opening works with. */
@@ -82,8 +82,9 @@ const keptOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): Stage
 const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Opened): Promise<void> => {
   const { place, layout } = stager.line;
   const trees = treesOf(spec, place, layout);
-  for (const tree of trees) await stageIn(stager, tree);
-  if (seenBy(place, spec.home) === null && spec.keepsHome !== true) await carryTree(stager, spec.home, layout.home);
+  for (const tree of trees) await (place.keptFiles === true ? stageDifference : stageIn)(stager, tree);
+  if (seenBy(place, spec.home) === null && spec.keepsHome !== true)
+    await carryTree(stager, { local: spec.home, inside: layout.home });
   if (trees.some(({ name }) => name === 'work')) {
     const seen = spec.borrows === undefined ? null : seenBy(place, spec.borrows.objects);
     await stageBorrowed({ line: stager.line, packs: opening.packs }, spec, { work: layout.work, seen });
@@ -154,6 +155,7 @@ const viewOf = async (
   };
   const asked = placeGrants(view).map(({ path }) => path);
   const trees = treesOf(spec, place, line.layout);
+  const kept = keptOf(spec, place, line.layout);
   const ways = keepWays(opening, line, ready ? spec.brokerSocket : null);
   return createRemoteEnvironment(
     {
@@ -163,7 +165,7 @@ const viewOf = async (
       keeper: createRemoteKeeper(line),
       ledger,
       belongings: createBelongings(stager, ledger, opening.fence),
-      custody: createCustody({ stager, ledger, trees, kept: keptOf(spec, place, layoutOf(place)), atStep, ...ways }),
+      custody: createCustody({ stager, ledger, trees, kept, revive: reviver(opening, { spec, ledger }), atStep, ...ways }),
       guarantees,
       view,
       system: ready ? await existing(line, asked) : new Set(),
@@ -190,8 +192,21 @@ const newRecord = (opening: Opening, spec: EnvironmentSpec): PlaceRecord => ({
   started: false,
   dirty: false,
   syncedAtMs: null,
+  memoryKills: 0,
   lost: null,
 });
+
+/** Makes another place with the files of one that is gone, and notes it; null when they went with it. */
+const reviveNoted = async ({ provider }: Opening, { spec, ledger }: Opened): Promise<Place | null> => {
+  const place = (await provider.revive?.(spec.id, ledger.record.ref ?? {})) ?? null;
+  if (place !== null) await ledger.change({ ref: { ...place.ref }, memoryKills: 0 });
+  return place;
+};
+
+const reviver = (opening: Opening, opened: Opened) => async (): Promise<Stager | null> => {
+  const place = await reviveNoted(opening, opened);
+  return place === null ? null : { line: lineTo(opening, place), trees: opening.trees };
+};
 
 /** Directories that a place may see as they are. */
 const mountableOf = ({ mountable }: Opening, spec: EnvironmentSpec) => [
@@ -205,7 +220,8 @@ const mountableOf = ({ mountable }: Opening, spec: EnvironmentSpec) => [
 const makePlace = (opening: Opening, spec: EnvironmentSpec): Promise<Place> => {
   const { provider, installation } = opening;
   const { wallMs: _wall, outputBytes: _output, ...limits } = spec.limits;
-  const asked = { environmentId: spec.id, taskId: spec.taskId, installation, image: spec.image, limits };
+  const { id: environmentId, taskId, image, project } = spec;
+  const asked = { environmentId, taskId, installation, image, project, keeps: spec.keepsHome === true, limits };
   const user = spec.user === undefined ? {} : { user: spec.user };
   return provider.create({ ...asked, ...user, mountable: mountableOf(opening, spec) }, () => undefined);
 };
@@ -252,10 +268,11 @@ export const reopenPlace = async (opening: Opening, directory: PlaceDirectory, s
     throw new OrreryError('not_found', `The environment ${spec.id} was never opened by ${provider.name}, or it was closed.`, {
       fix: 'Open a new one.',
     });
+  const ledger = createLedger(directory, record);
   const found = record.ref === null || record.step === 'removed' ? null : await findAgain(opening, spec.id, record.ref);
-  const place = found ?? gonePlace(record, () => provider.sweep(spec.id));
-  const ready = found !== null && record.step === 'open';
-  return viewOf(opening, place, { spec, ledger: createLedger(directory, record), ready });
+  const revived = found === null && record.step === 'open' ? await reviveNoted(opening, { spec, ledger }) : null;
+  const place = found ?? revived ?? gonePlace(record, () => provider.sweep(spec.id));
+  return viewOf(opening, place, { spec, ledger, ready: (found ?? revived) !== null && record.step === 'open' });
 };
 
 /** Not being able to tell is waited for, as long as a place may be out of reach. */

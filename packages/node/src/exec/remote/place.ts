@@ -61,11 +61,15 @@ export type Place = {
   readonly keeper?: string;
   /** Directories of this machine that are seen in the place as they are (bind mounts): nothing is staged for these. */
   readonly mounted: readonly { readonly local: string; readonly inside: string }[];
+  /** Whether trees of an earlier opening of the same environment are in it. Default false. */
+  readonly keptFiles?: boolean;
   /** Why programs there may have been ended by others (out of memory, evicted), for the verdict; null when nothing is known. */
   explain(): Promise<string | null>;
+  /** Whether its memory is bounded by a control group of its own, which counts what the kernel ended for it. Default false. */
+  readonly boundsMemory?: boolean;
   /** Measured by the place itself. Absent numbers are null, never guessed. */
   stats(): Promise<{ readonly processes: number | null; readonly memoryBytes: number | null; readonly diskBytes: number | null }>;
-  /** Removes it with everything in it. Idempotent. `suspend` keeps what the user keeps there (a volume) and gives back the rest. */
+  /** Removes it with everything in it, but for files that are kept (`PlaceSpec.keeps`) where they can be. Idempotent. */
   remove(): Promise<void>;
   /** Drops the connection of this view. */
   detach(): void;
@@ -80,6 +84,9 @@ export type PlaceSpec = {
   readonly image: string | null;
   /** User that the project wants programs to be, never root; absent: the image's own. */
   readonly user?: string;
+  /** Whether the environment comes back to its files after it was closed: who can keeps them, until they are discarded. */
+  readonly keeps: boolean;
+  readonly project: string | null;
   readonly limits: {
     readonly memoryBytes?: number;
     readonly processes?: number;
@@ -109,10 +116,19 @@ export type PlaceProvider = {
   create(spec: PlaceSpec, progress: (line: string) => void): Promise<Place>;
   /** The place again, or null when it is certainly gone. Throws `backend_unreachable` when nobody can tell. */
   find(environmentId: string, ref: Readonly<Record<string, string>>): Promise<Place | null>;
+  /**
+   * Another place with the files of one that is certainly gone, when they outlived it; null when they did not. Programs are
+   * gone either way. Absent: files go with their place.
+   */
+  revive?(environmentId: string, ref: Readonly<Record<string, string>>): Promise<Place | null>;
   /** Environment ids of this installation that have anything there. Throws when nobody can tell. */
   list(): Promise<readonly string[]>;
-  /** Removes whatever there is of an environment, found by label. */
+  /** Removes whatever there is of an environment, found by label, but for files that it keeps. */
   sweep(environmentId: string): Promise<void>;
+  /** Removes files that an environment keeps. Absent: nothing is ever kept. */
+  discard?(environmentId: string): Promise<void>;
+  /** Removes files that are kept for environments which are not `known`, or for nobody. Answers for whom, or what. */
+  prune?(asked: { readonly known: readonly string[]; readonly dryRun: boolean }): Promise<readonly string[]>;
   /** What the place itself holds or cannot hold, whatever keepers in it find out: a report here takes the place of theirs. */
   readonly provides: readonly GuaranteeReport[];
   /** What keepers would find, where that can be asked before there is a place: on a host. Absent: known when one is open. */

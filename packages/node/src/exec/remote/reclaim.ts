@@ -11,6 +11,7 @@ import { layoutOf } from './furnish.ts';
 import { compareListings, EMPTY_LIST, readListing } from './listing.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
+import type { Pruning } from '../backend.ts';
 import type { Place, PlaceProvider } from './place.ts';
 import { placeDirectory, recordedPlaces } from './record.ts';
 import type { PlaceDirectory, PlaceRecord } from './record.ts';
@@ -67,7 +68,7 @@ const settleDead = async (reclaiming: Reclaiming, id: string): Promise<boolean> 
   const directory = placeDirectory(parent, id);
   const record = await directory.read();
   if (record?.ref != null && record.step === 'open') {
-    const place = await provider.find(id, record.ref);
+    const place = (await provider.find(id, record.ref)) ?? (await provider.revive?.(id, record.ref)) ?? null;
     if (place !== null) await settlePlace(reclaiming, place, { record, directory });
   }
   await provider.sweep(id);
@@ -90,13 +91,14 @@ export const reclaimPlaces = async (reclaiming: Reclaiming, live: readonly strin
 };
 
 /** The same for a node that knows of none any more, as after its data was lost: whoever has this node's name on it is asked for. */
-export const prunePlaces = async (reclaiming: Reclaiming, live: () => Promise<readonly string[]>): Promise<string[]> => {
-  const found = [...new Set([...(await reclaiming.provider.list()), ...(await recordedPlaces(reclaiming.parent))])];
+export const prunePlaces = async (reclaiming: Reclaiming, { live, known, dryRun }: Pruning): Promise<string[]> => {
+  const { provider, parent } = reclaiming;
+  const found = [...new Set([...(await provider.list()), ...(await recordedPlaces(parent))])];
   const named = await live();
-  return settleAll(
-    reclaiming,
-    found.filter((id) => !named.includes(id)),
-  );
+  const dead = found.filter((id) => !named.includes(id));
+  const settled = dryRun ? dead : await settleAll(reclaiming, dead);
+  const kept = (await provider.prune?.({ known: await known(), dryRun })) ?? [];
+  return [...new Set([...settled, ...kept])];
 };
 
 const settleAll = async (reclaiming: Reclaiming, dead: readonly string[]): Promise<string[]> => {

@@ -24,6 +24,8 @@ const recordSchema = z.object({
   /** Whether programs may have changed something that was not carried out yet. */
   dirty: z.boolean(),
   syncedAtMs: z.number().nullable(),
+  /** How many programs the kernel had ended there for want of memory when one was started last. */
+  memoryKills: z.int().default(0),
   /** What could not be brought back; the record is kept until a later start, so that it is said after a crash too. */
   lost: z.string().nullable(),
 });

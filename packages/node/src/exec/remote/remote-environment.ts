@@ -12,6 +12,7 @@ import { PROVIDED_FILE_BYTES } from '../limits.ts';
 import type { Belongings } from './belongings.ts';
 import type { Custody } from './custody.ts';
 import type { Ledger } from './ledger.ts';
+import { noteMemoryKills, tellingMemory } from './memory-kills.ts';
 import type { Line } from './patience.ts';
 import { existing, putFile } from './place-tools.ts';
 import { reachPort } from './reach.ts';
@@ -48,21 +49,22 @@ const createKnown = (system: ReadonlySet<string>, asked: readonly string[]) => {
 };
 
 /** A handle as one of a place: whose keeper it is says where it is. */
-const placed = (handle: Handle, { place }: Line): Handle => ({
-  ...handle,
-  identity: { ...place.identity, keeper: handle.identity as KeeperIdentity },
+const placed = (handle: Handle, { line, ledger }: Pick<RemoteEnvironmentParts, 'line' | 'ledger'>): Handle => ({
+  ...tellingMemory(handle, line, ledger),
+  identity: { ...line.place.identity, keeper: handle.identity as KeeperIdentity },
 });
 
 const createReattach =
-  ({ keeper, line, custody }: RemoteEnvironmentParts, dirOf: (runId: string) => string) =>
+  (parts: RemoteEnvironmentParts, dirOf: (runId: string) => string) =>
   async (runId: string): Promise<Handle | null> => {
+    const { keeper, custody } = parts;
     const dir = dirOf(runId);
     const connection = await keeper.adopt(dir);
-    if (connection !== null) return custody.hold(placed(liveHandle(runId, connection, keeper), line));
+    if (connection !== null) return custody.hold(placed(liveHandle(runId, connection, keeper), parts));
     const remains = await keeper.remains(dir);
     if (remains.identity !== null) {
       const dead = { runId, dir, remains: { ...remains, identity: remains.identity } };
-      return placed(deadHandle(dead, keeper), line);
+      return placed(deadHandle(dead, keeper), parts);
     }
     // No keeper ever said who it is, so none was told to go: nothing ran and nothing can.
     await keeper.remove(dir);
@@ -106,8 +108,9 @@ export const createRemoteEnvironment = (parts: RemoteEnvironmentParts, asked: re
     await belongings.bring(run.grants);
     const view = viewOf(run);
     await known.learn(line, pathsWanted(spec, run, view));
-    const connection = await keeper.launch(dirOf(run.runId), renderInPlace(spec, run, view));
-    return custody.hold(placed(liveHandle(run.runId, connection, keeper), line));
+    const launched = keeper.launch(dirOf(run.runId), renderInPlace(spec, run, view));
+    const [connection] = await Promise.all([launched, noteMemoryKills(line, parts.ledger)]);
+    return custody.hold(placed(liveHandle(run.runId, connection, keeper), parts));
   };
   const describe = (run: RunSpec): string => {
     const where = Object.entries(line.place.identity).map(([name, value]) => `${name} ${value}`);

@@ -134,7 +134,7 @@ describe('an environment in a place', () => {
     cuts += places.cut();
     await closing;
     const [stdout, stderr, end] = await reading;
-    const lines = Array.from({ length: 20 }, (_, index) => index + 1);
+    const lines = Array.from({ length: 20 }, (_, n) => n + 1);
     expect(stdout.toString()).toBe(`${lines.map((n) => `${n} line ${n}\n`).join('')}bye\n`);
     expect(stderr.toString()).toBe(lines.map((n) => `e line ${n}\n`).join(''));
     expect([end.exitCode, cuts >= 20]).toEqual([5, true]);
@@ -250,7 +250,7 @@ describe('an environment in a place', () => {
     const found = await again.reattach(handle.id);
     await found!.write('one', Buffer.from('hello\n'));
     expect((await collect(found!, 'stdout')).toString()).toBe('got hello\n');
-    await found!.finish();
+    await found!.wait();
     await again.close();
   }, 120_000);
 

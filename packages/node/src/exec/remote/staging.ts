@@ -10,6 +10,7 @@ import type { Entry } from './listing.ts';
 import type { PlaceLayout } from './furnish.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
+import { makeFolder } from './place-tools.ts';
 import type { PlaceProcess } from './place.ts';
 
 /** A tree that is here and in the place. */
@@ -60,10 +61,14 @@ const taken = async (process: PlaceProcess, what: string): Promise<void> => {
   if (ended.exitCode !== 0) throw commandFailed(what, { ...ended, stderr: process.stderr() });
 };
 
-/** Packs a tree of this machine into the folder `inside` of the place, beside what is there. Repeatable. */
-export const carryTree = ({ line, trees }: Stager, local: string, inside: string): Promise<void> =>
+/** Packs a tree of this machine, or some paths of it, into the folder `inside` of the place, beside what is there. Repeatable. */
+export const carryTree = (
+  { line, trees }: Stager,
+  { local, inside }: Pick<StagedTree, 'local' | 'inside'>,
+  paths?: Uint8Array,
+): Promise<void> =>
   patiently(line, async () => {
-    const { archive, done } = trees.pack(local);
+    const { archive, done } = trees.pack(local, paths);
     done.catch(() => undefined);
     const argv = [line.layout.keeper, 'unpack', inside, '--make', ...ownerArgs(line)];
     const process = await startInPlace(line.place, { argv, stdin: archive, timeoutMs: STAGE_MS });
@@ -90,7 +95,23 @@ export const stageIn = async (stager: Stager, tree: StagedTree): Promise<void> =
   const { line } = stager;
   checkSize(tree.local, readListing(await stager.trees.list(tree.local, [])));
   await patiently(line, () => mustRun(line.place, [line.layout.keeper, 'remove', tree.inside], { what: 'Making a tree anew' }));
-  await carryTree(stager, tree.local, tree.inside);
+  await carryTree(stager, tree);
+};
+
+/** Makes the tree in the place, which was brought there once, what it is here: only what differs is carried. */
+export const stageDifference = async (stager: Stager, tree: StagedTree): Promise<void> => {
+  const { line, trees } = stager;
+  const here = readListing(await trees.list(tree.local, tree.skip));
+  checkSize(tree.local, here);
+  await makeFolder(line, tree.inside);
+  const { changed, gone } = compareListings(readListing(await listInside(line, tree)), here, 'likeness');
+  if (gone.length > 0) {
+    const argv = [line.layout.keeper, 'remove', tree.inside, '--from-stdin'];
+    await patiently(line, () =>
+      mustRun(line.place, argv, { what: 'Taking away files', stdin: nulList(gone), timeoutMs: STAGE_MS }),
+    );
+  }
+  if (changed.length > 0) await carryTree(stager, tree, nulList(changed));
 };
 
 /** Ends an archive that grows past what may be carried. */
@@ -136,11 +157,31 @@ const within = ({ only }: StagedTree, entries: ReadonlyMap<string, Entry>): Read
     ? entries
     : new Map([...entries].filter(([path]) => path === only || path.startsWith(`${only}/`) || only.startsWith(`${path}/`)));
 
+const UNLOCK = 'chmod -R u+rX -- "$1"';
+
+/** A program may have taken the right to read from its own files: they are work all the same. */
+const unlocked = async <T>(
+  { line, tree }: { readonly line: Line; readonly tree: StagedTree },
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof OrreryError && thrown.code === 'backend_unavailable' && /\bEACCES\b/.test(thrown.message)))
+      throw thrown;
+    await patiently(line, () => mustRun(line.place, ['sh', '-c', UNLOCK, 'sh', tree.inside], { what: 'Reading a locked tree' }));
+    return work();
+  }
+};
+
 /**
  * Makes the tree of this machine what the one in the place is: what changed since `before` is brought, what is gone there
  * goes here. Answers the list to compare with next time; until it is stored, doing it again does the same.
  */
-export const stageOut = async (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> => {
+export const stageOut = (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> =>
+  unlocked({ line: stager.line, tree }, () => stageOutOnce(stager, tree, before));
+
+const stageOutOnce = async (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> => {
   const { line, trees } = stager;
   const list = await listInside(line, tree);
   const entries = within(tree, readListing(list));

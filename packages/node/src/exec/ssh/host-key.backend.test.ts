@@ -91,7 +91,16 @@ describe.skipIf(noSshHost() !== null)('the key of a host', () => {
   it('a host that is away is not a host without environments', async () => {
     const places = newPlaces();
     const place = await places.create(
-      { environmentId: 'env-1', taskId: 't', installation: 'i', image: null, limits: {}, mountable: [] },
+      {
+        environmentId: 'env-1',
+        taskId: 't',
+        installation: 'i',
+        image: null,
+        keeps: false,
+        project: null,
+        limits: {},
+        mountable: [],
+      },
       () => undefined,
     );
     expect(await place.state()).toEqual({ state: 'running' });
@@ -116,7 +125,16 @@ describe.skipIf(noSshHost() !== null)('the key of a host', () => {
   it('another machine behind the same name says nothing about an environment of the first', async () => {
     const places = newPlaces();
     const place = await places.create(
-      { environmentId: 'env-2', taskId: 't', installation: 'i', image: null, limits: {}, mountable: [] },
+      {
+        environmentId: 'env-2',
+        taskId: 't',
+        installation: 'i',
+        image: null,
+        keeps: false,
+        project: null,
+        limits: {},
+        mountable: [],
+      },
       () => undefined,
     );
     const elsewhere = { ...place.ref, machine: 'f'.repeat(32) };

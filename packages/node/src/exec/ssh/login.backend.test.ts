@@ -30,6 +30,8 @@ const spec = (environmentId: string) => ({
   taskId: 'task-1',
   installation: 'installation-1',
   image: null,
+  keeps: false,
+  project: null,
   limits: {},
   mountable: [],
 });

@@ -1,6 +1,6 @@
 // One environment on a host: a folder there, and what runs in it.
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
-import { unreachable } from '../remote/command.ts';
+import { nobodyCanTell, unreachable } from '../remote/command.ts';
 import { measurePlace } from '../remote/measure.ts';
 import type { Place, PlaceState } from '../remote/place.ts';
 import { forwardSocket } from './forward.ts';
@@ -36,22 +36,6 @@ export const newRef = (host: Host, facts: HostFacts, root: string): PlaceRef => 
   home: facts.home,
   root,
 });
-
-/**
- * What keeps the node from a host says nothing about what is there, a refused login and a changed key no more than a cut
- * line: so what runs is waited for, and the error says what a person can do meanwhile.
- */
-const nobodyCanTell = (thrown: unknown): OrreryError => {
-  const error = toOrreryError(thrown);
-  if (error.code === 'backend_unreachable') return error;
-  const { message, rule, fix, details } = error;
-  return new OrreryError('backend_unreachable', message, {
-    ...(rule === null ? {} : { rule }),
-    ...(fix === null ? {} : { fix }),
-    ...(details === null ? {} : { details }),
-    cause: error,
-  });
-};
 
 /**
  * The facts of the host, once it is certain that it is the machine of `ref`. Another one behind the same name says nothing

@@ -10,7 +10,7 @@ import {
 } from '../../environment/index.ts';
 import type { Environment } from '../../exec/backend.ts';
 import { diskUse } from '../../files/disk-use.ts';
-import { DISK_MEASURE_MS } from '../../kernel/limits.ts';
+import { DISK_MEASURE_MS, FIND_AGAIN_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import type { ConductorParts } from '../doors.ts';
 import { reachedLimit } from '../limit-text.ts';
@@ -42,8 +42,9 @@ const steps: Readonly<Record<string, (step: Step, row: NamedRow) => Promise<void
 };
 
 export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
-  const places = new Map<string, Environment>();
+  const places = new Map<string, Promise<Environment>>();
   const conducting = new Map<string, Conducting>();
+  const finding: Promise<void>[] = [];
   const detached = new AbortController();
   let timer: NodeJS.Timeout | null = null;
 
@@ -68,6 +69,9 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
     }
   };
 
+  const left = (id: string, thrown: unknown): void =>
+    parts.log.error('environment.left', { environment: id, ...errorFields(thrown) });
+
   const begin = (id: string): void => {
     const before = conducting.get(id);
     if (before !== undefined) {
@@ -79,7 +83,7 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
     const mine: Conducting = { done: promise, stop: new AbortController(), again: false, operation: null };
     conducting.set(id, mine);
     conduct(id, mine)
-      .catch((thrown: unknown) => parts.log.error('environment.left', { environment: id, ...errorFields(thrown) }))
+      .catch((thrown: unknown) => left(id, thrown))
       .finally(() => {
         if (conducting.get(id) === mine) conducting.delete(id);
         resolve();
@@ -93,7 +97,7 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
       .then((row) => {
         if (row?.operation !== operation) current.abort();
       })
-      .catch((thrown: unknown) => parts.log.error('environment.left', { environment: id, ...errorFields(thrown) }));
+      .catch((thrown: unknown) => left(id, thrown));
   };
 
   const measureAll = async (): Promise<void> => {
@@ -114,8 +118,12 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
     recover: async () => {
       for (const row of await listNamed(parts.store.read)) {
         if (row.operation !== null) begin(row.id);
-        else if (row.open === 1) await findAgain({ parts, places }, row);
+        else if (row.open === 1) finding.push(findAgain({ parts, places }, row).catch((thrown: unknown) => left(row.id, thrown)));
       }
+      // One that is out of reach is waited for, and the start does not wait with it.
+      const found = new AbortController();
+      const all = Promise.all(finding).finally(() => found.abort());
+      await Promise.race([all, parts.clock.sleep(FIND_AGAIN_MS, found.signal).catch(() => undefined)]);
     },
     watch: () => {
       timer = setInterval(
@@ -127,7 +135,7 @@ export const createNamedConductor = (parts: ConductorParts): NamedConductor => {
     detach: async () => {
       detached.abort();
       if (timer !== null) clearInterval(timer);
-      await Promise.all([...conducting.values()].map(({ done }) => done));
+      await Promise.all([...conducting.values().map(({ done }) => done), ...finding]);
     },
   };
 };
@@ -164,9 +172,11 @@ const findAgain = async (step: Pick<Step, 'parts' | 'places'>, row: NamedRow): P
     }
     await parts.tokens.end(row.id);
     const reason = 'Its place was gone when the node started again; its files are there.';
-    await parts.store.transaction((tx) =>
-      changeNamed(tx, row.id, { open: 0, state: 'stopped', reason, nowMs: parts.clock.nowMs() }),
-    );
+    await parts.store.transaction(async (tx) => {
+      const now = await namedById(tx.db, row.id);
+      if (now === null || now.open === 0 || now.operation !== null) return;
+      await changeNamed(tx, row.id, { open: 0, state: 'stopped', reason, nowMs: parts.clock.nowMs() });
+    });
   }
 };
 

@@ -5,8 +5,8 @@ import type { ConductorParts } from '../doors.ts';
 /** What a step works with. */
 export type Step = {
   readonly parts: ConductorParts;
-  /** Open places, by id of their environment. */
-  readonly places: Map<string, Environment>;
+  /** Open places, and those that are being found again, by id of their environment. */
+  readonly places: Map<string, Promise<Environment>>;
   /** Aborted when another operation takes the place of this one, or the node stops. */
   readonly stopped: AbortSignal;
 };

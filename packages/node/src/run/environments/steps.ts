@@ -46,7 +46,7 @@ export const start = async (step: Step, row: NamedRow): Promise<void> => {
     harness: prepared.settings.harness,
   });
   const environment = await backend.open(spec);
-  places.set(row.id, environment);
+  places.set(row.id, Promise.resolve(environment));
   parts.atKillPoint('environment-place-opened', 'start');
   // Elsewhere the machine is another one each time, whatever a set-up installed beside checkout and home.
   const onThisMachine = environment.workdir === spec.workdir && environment.home === spec.home;
@@ -206,6 +206,7 @@ const emptyPlace = async (step: Step, row: NamedRow): Promise<void> => {
       `the environment ${row.name} was ${operation === 'delete' ? 'deleted' : 'made anew'}`,
     );
   parts.atKillPoint('environment-work-saved', operation);
+  if (row.spec !== null) await parts.backend(row.backend).discard?.(row.id);
   const { directory } = placePaths(parts, row.id);
   const recorded = row.spec === null ? null : recordedEnvironment(row.spec).directory;
   // One that was made but not recorded yet bears the environment's own id, and nobody was given it.
@@ -218,9 +219,14 @@ const emptyPlace = async (step: Step, row: NamedRow): Promise<void> => {
 export const openPlace = async ({ parts, places }: Pick<Step, 'parts' | 'places'>, row: NamedRow): Promise<Environment> => {
   const known = places.get(row.id);
   if (known !== undefined) return known;
-  const environment = await parts.backend(row.backend).reopen(recordedEnvironment(row.spec ?? '').spec);
-  places.set(row.id, environment);
-  return environment;
+  const finding = parts.backend(row.backend).reopen(recordedEnvironment(row.spec ?? '').spec);
+  places.set(row.id, finding);
+  try {
+    return await finding;
+  } catch (thrown) {
+    if (places.get(row.id) === finding) places.delete(row.id);
+    throw thrown;
+  }
 };
 
 /** What was noted while it was open, once. */
