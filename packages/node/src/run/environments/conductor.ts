@@ -182,7 +182,9 @@ const findAgain = async (step: Pick<Step, 'parts' | 'places'>, row: NamedRow): P
 
 /** What it takes where its files lie elsewhere while it is open; 0 where they lie here, or that cannot be told. */
 const usedElsewhere = async ({ parts, places }: Pick<Step, 'parts' | 'places'>, row: NamedRow): Promise<number> => {
-  const place = row.open === 1 ? places.get(row.id) : undefined;
+  // One that is still being found is not waited for.
+  const open = row.open === 1 ? places.get(row.id) : undefined;
+  const place = await Promise.race([open ?? Promise.resolve(undefined), Promise.resolve(undefined)]).catch(() => undefined);
   if (place === undefined || place.workdir === recordedEnvironment(row.spec ?? '').spec.workdir) return 0;
   const { diskBytes } = await place.stats().catch((thrown: unknown) => {
     parts.log.warn('environment.unmeasured', { environment: row.id, ...errorFields(thrown) });
