@@ -42,7 +42,11 @@ export const nodeCommands: readonly CommandSpec[] = [
         kind: 'flag',
         summary: 'first remove what this installation left in container engines, clusters and hosts',
       },
-      { name: 'dry-run', kind: 'flag', summary: 'with --prune: only say which environments something would be removed of; the node goes on' },
+      {
+        name: 'dry-run',
+        kind: 'flag',
+        summary: 'with --prune: only say which environments something would be removed of; the node goes on',
+      },
       { name: 'timeout', kind: 'duration', value: 'TIME', summary: 'how long to wait for it to stop (default: 10m)' },
     ],
     examples: [

@@ -9,7 +9,7 @@ import { directSpawner } from '../../kernel/spawner.ts';
 import { createLocalTrees } from '../../keeper/trees.ts';
 import type { LocalTrees } from '../../keeper/trees.ts';
 import type { GuaranteeReport, KeeperGuarantee } from '../../keeper/types.ts';
-import type { Backend } from '../backend.ts';
+import type { Backend, Pruning } from '../backend.ts';
 import { checkGuarantees } from '../guarantee-check.ts';
 import type { KeeperBackendParts } from '../keeper-backend.ts';
 import type { FrontSettings } from '../keeper-spec.ts';
@@ -67,6 +67,10 @@ const withQuestions = (provider: PlaceProvider): PlaceProvider => {
   };
 };
 
+/** Which images are used is only known to who takes them away: none is named before. */
+const pruneImages = async ({ images }: PlaceProvider, { dryRun }: Pruning): Promise<readonly string[]> =>
+  dryRun || images === undefined ? [] : images.prune();
+
 const discarding = ({ discard }: PlaceProvider): Pick<Backend, 'discard'> => (discard === undefined ? {} : { discard });
 
 /** A backend over the places of `given`. */
@@ -121,11 +125,7 @@ export const createRemoteBackend = (given: PlaceProvider, parts: RemoteBackendPa
       for (const letGo of opening.views) letGo();
     },
     reclaim: (live) => reclaimPlaces(reclaiming, live),
-    prune: async (pruning) => [
-      ...(await prunePlaces(reclaiming, pruning)),
-      // Which images are used is only known to who takes them away.
-      ...((pruning.dryRun ? null : await provider.images?.prune()) ?? []),
-    ],
+    prune: async (pruning) => [...(await prunePlaces(reclaiming, pruning)), ...(await pruneImages(provider, pruning))],
     ...(provider.images === undefined ? {} : { images: { build: provider.images.build } }),
     ...discarding(provider),
   };
