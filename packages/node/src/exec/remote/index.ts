@@ -71,7 +71,11 @@ const withQuestions = (provider: PlaceProvider): PlaceProvider => {
 const pruneImages = async ({ images }: PlaceProvider, { dryRun }: Pruning): Promise<readonly string[]> =>
   dryRun || images === undefined ? [] : images.prune();
 
-const discarding = ({ discard }: PlaceProvider): Pick<Backend, 'discard'> => (discard === undefined ? {} : { discard });
+/** What only some places can. */
+const abilities = ({ discard, images }: PlaceProvider): Pick<Backend, 'discard' | 'images'> => ({
+  ...(discard === undefined ? {} : { discard }),
+  ...(images === undefined ? {} : { images: { build: images.build } }),
+});
 
 /** A backend over the places of `given`. */
 export const createRemoteBackend = (given: PlaceProvider, parts: RemoteBackendParts): Backend => {
@@ -126,7 +130,6 @@ export const createRemoteBackend = (given: PlaceProvider, parts: RemoteBackendPa
     },
     reclaim: (live) => reclaimPlaces(reclaiming, live),
     prune: async (pruning) => [...(await prunePlaces(reclaiming, pruning)), ...(await pruneImages(provider, pruning))],
-    ...(provider.images === undefined ? {} : { images: { build: provider.images.build } }),
-    ...discarding(provider),
+    ...abilities(provider),
   };
 };
