@@ -15,7 +15,11 @@ import { waitFor } from './support/wait.ts';
 
 const SLOW = { timeout: 240_000 };
 
-const talkers = ['claude'] as const satisfies readonly AgentName[];
+/** Programs that hold conversations, and whether each asks before it acts. */
+const talkers = [
+  { name: 'claude', asks: true },
+  { name: 'pi', asks: false },
+] as const satisfies readonly { readonly name: AgentName; readonly asks: boolean }[];
 
 const cases = {
   talk: [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer, after sleep.' }],
@@ -23,11 +27,11 @@ const cases = {
   deny: [{ shell: 'echo denied > denied.txt' }, { text: 'It was not allowed.' }],
   all: [{ shell: 'echo all > all.txt' }, { text: 'Nobody was asked.' }],
   steer: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'I heard it.' }, { text: 'Later.' }],
-  stop: [{ shell: 'sleep 600' }, { text: 'never' }, { text: 'Another turn.' }],
+  stop: [{ shell: 'until [ -e "$HOME/never" ]; do sleep 0.1; done' }, { text: 'never' }, { text: 'Another turn.' }],
   crash: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'Over the crash.' }, { text: 'Then this.' }],
 };
 
-for (const name of talkers) {
+for (const { name, asks } of talkers) {
   describe.skipIf(!isThere(name))(`sessions with ${name}`, SLOW, () => {
     const place = placeOfSuite();
     let model: ScriptedModel;
@@ -46,7 +50,9 @@ for (const name of talkers) {
     });
 
     const start = async (kind: string, more: object = {}): Promise<SessionView> =>
-      client.call('sessionCreate', { body: { project: repository, prompt: `Do it. [${kind}] MARKER-${kind}-1`, ...more } });
+      client.call('sessionCreate', {
+        body: { project: repository, mode: asks ? 'ask' : 'all', prompt: `Do it. [${kind}] MARKER-${kind}-1`, ...more },
+      });
 
     const send = (id: string, text: string, more: object = {}) =>
       client.call('turnAdd', { params: { id }, body: { text, ...more } });
@@ -78,7 +84,7 @@ for (const name of talkers) {
       expect(await codeOf(send(id, 'too late'))).toBe('conflict');
     });
 
-    it('asks, and does what it was allowed and nothing else', async () => {
+    it.runIf(asks)('asks, and does what it was allowed and nothing else', async () => {
       const [allow, deny] = [await start('allow'), await start('deny')];
       for (const [{ id }, outcome] of [
         [allow, 'approved'],
@@ -107,6 +113,7 @@ for (const name of talkers) {
       const { id } = await start('all', { mode: 'all' });
       expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
       const { items } = await client.call('interactionList', { query: { session: id, all: 'true' } });
+      if (!asks) return expect(items).toEqual([]);
       expect(items.map(({ outcome, by }) => [outcome, by])).toEqual([['approved', 'mode "all"']]);
     });
 
@@ -151,7 +158,11 @@ for (const name of talkers) {
       expect(texts(log)[0]).toBe('Over the crash.');
     });
 
-    it('is held from the command line', async () => {
+    it.skipIf(asks)('is refused a mode that it cannot keep', async () => {
+      expect(await codeOf(start('talk', { mode: 'ask' }))).toBe('unsupported');
+    });
+
+    it.runIf(asks)('is held from the command line', async () => {
       const asked = await place.cli([
         'session',
         'start',

@@ -1,4 +1,4 @@
-import { OrreryError, type SessionCreate } from '@orrery/protocol';
+import { OrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
@@ -52,6 +52,7 @@ const openSessions = (
     clock,
     ids,
     admit: (asked) => admit(parts, given.environments, asked),
+    checkMode: (harness, mode) => checkMode(parts, harness, mode),
     canSteer: (harness) => parts.harnesses.get(harness).session?.capabilities.steer ?? false,
     place: (asked, requestId) => place(given.environments, asked, requestId),
     resolveProject: projects.resolve,
@@ -109,9 +110,20 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   const settled = settleTask({ request, project: parseProjectFile(settings), node: parts.config.current() });
   const harness = parts.harnesses.get(settled.harness);
   if (harness.session === null) throw holdsNone(parts, harness.id);
+  checkMode(parts, harness.id, asked.mode);
   if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
   if (isScripted(settled.model)) await parts.scripted.start();
   return { harness: harness.id, model: settled.model, effort: settled.effort };
+};
+
+/** A program that cannot ask first is not told to: what was wanted is refused, never loosened in silence. */
+const checkMode = (parts: Parts, harness: string, mode: PermissionMode): void => {
+  const modes = parts.harnesses.get(harness).session?.capabilities.modes ?? [];
+  if (modes.includes(mode)) return;
+  throw new OrreryError('unsupported', `${harness} cannot work in the mode "${mode}".`, {
+    rule: `It can: ${modes.join(', ')}. The walls of its environment hold in each.`,
+    fix: `orrery session start --harness ${harness} --mode ${modes[0] ?? 'all'}`,
+  });
 };
 
 const holdsNone = (parts: Parts, id: string): OrreryError => {

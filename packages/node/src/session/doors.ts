@@ -1,6 +1,6 @@
 // What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
 
-import type { SessionCreate, SessionView } from '@orrery/protocol';
+import type { PermissionMode, SessionCreate, SessionView } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
@@ -22,6 +22,8 @@ export type SessionParts = {
   admit(
     asked: SessionCreate,
   ): Promise<{ readonly harness: string; readonly model: string | null; readonly effort: string | null }>;
+  /** Throws `unsupported` for a mode that the program cannot keep. */
+  checkMode(harness: string, mode: PermissionMode): void;
   /** Whether the program takes words into a turn that runs. */
   canSteer(harness: string): boolean;
   /** The environment that was named, or one that is made for this request. */

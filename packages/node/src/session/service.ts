@@ -153,9 +153,11 @@ export const createSessions = (parts: SessionParts): Sessions => {
       return { items: await Promise.all(rows.map((row) => view(row))), nextCursor, seq: store.seq() };
     },
     set: (reference, { name, mode }) =>
-      change(reference, (tx, row, nowMs) =>
-        changeSession(tx, row.id, { ...(name === undefined ? {} : { name }), ...(mode === undefined ? {} : { mode }), nowMs }),
-      ),
+      change(reference, async (tx, row, nowMs) => {
+        if (mode !== undefined) parts.checkMode(row.harness, mode);
+        const renamed = name === undefined ? {} : { name };
+        await changeSession(tx, row.id, { ...renamed, ...(mode === undefined ? {} : { mode }), nowMs });
+      }),
     interrupt: (reference) => change(reference, (tx, row, nowMs) => askInterrupt(tx, row, nowMs)),
     leave: (reference, how) =>
       change(reference, async (tx, row, nowMs) => {

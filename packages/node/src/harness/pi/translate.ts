@@ -10,7 +10,8 @@ import { reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
 import { assistantMessage, contentPart, messageEnd, retryStart, sessionFrame, settledFrame, toolEnd } from './wire.ts';
 
-const state = z.object({
+/** What is remembered between the frames of a turn. */
+export const piState = z.object({
   conversation: z.string().nullable(),
   accepted: z.boolean(),
   /** Model responses so far: names their rows. */
@@ -21,7 +22,7 @@ const state = z.object({
   settled: z.boolean(),
   reported,
 });
-type State = z.output<typeof state>;
+type State = z.output<typeof piState>;
 
 /** Frames whose content comes again, whole, in another. */
 const QUIET = new Set([
@@ -43,7 +44,7 @@ const events = (now: State, ...list: readonly ConversationBody[]): Step<State> =
 /** The dialect of `pi --mode json`. Its exit code is 0 after a failed turn: the last message decides. */
 export const piDialect: Dialect<State> = {
   program: 'Pi',
-  schema: state,
+  schema: piState,
   initial: {
     conversation: null,
     accepted: false,

@@ -36,3 +36,40 @@ export const toolEnd = z.object({
 
 export const retryStart = z.object({ attempt: z.number(), maxAttempts: z.number(), errorMessage: z.string() });
 export const settledFrame = z.object({ aborted: z.boolean().optional() });
+
+/** `response` in the mode rpc: to a request of ours, by its id. */
+export const rpcResponse = z.object({
+  id: z.string().optional(),
+  command: z.string(),
+  success: z.boolean(),
+  error: z.string().optional(),
+  data: z.unknown(),
+});
+
+/** What `get_state` tells. */
+export const stateData = z.object({ sessionId: z.string() });
+
+const catalogue = z.object({
+  commands: z.array(z.object({ name: z.string(), description: z.string().catch('') })).catch([]),
+  models: z.array(z.object({ id: z.string(), name: z.string().optional() })).catch([]),
+});
+
+/** Commands or models that it reported. */
+export const catalogueOf = (data: unknown) => {
+  const found = catalogue.safeParse(data).data;
+  return {
+    commands: found?.commands ?? [],
+    models: (found?.models ?? []).map(({ id, name }) => ({ id, name: name ?? id, efforts: [] as readonly string[] })),
+  };
+};
+
+const said = z.object({
+  message: z.object({ content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]) }),
+});
+
+/** The words of a message. */
+export const userText = (frame: unknown): string => {
+  const content = said.safeParse(frame).data?.message.content ?? '';
+  if (typeof content === 'string') return content;
+  return content.map((part) => (typeof part['text'] === 'string' ? part['text'] : '')).join('');
+};

@@ -1,0 +1,165 @@
+// Pi as the program of a session: `pi --mode rpc`, JSON lines both ways. It asks no permissions: every call runs in our
+// sandbox, and that is said.
+
+import { z } from 'zod';
+import {
+  cannotBeTold,
+  createDialogue,
+  type SessionCommand,
+  type SessionDialect,
+  type SessionFact,
+  type Spoken,
+} from '../dialogue.ts';
+import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
+import { piLaunch } from './launch.ts';
+import { piDialect, piState } from './translate.ts';
+import { catalogueOf, messageEnd, rpcResponse, stateData, userText } from './wire.ts';
+
+const state = z.object({
+  inner: piState,
+  turn: z.int().nullable(),
+  requests: z.int(),
+  /** Steers that the program has and the model does not, oldest first. */
+  steers: z.array(z.object({ key: z.string(), text: z.string() })),
+  commands: z.array(z.object({ name: z.string(), description: z.string() })),
+});
+type State = z.output<typeof state>;
+
+/** What a prompt cannot be told apart by once it is running: the node keeps the order. */
+const fresh = (conversation: string | null): State['inner'] => ({ ...piDialect.initial, conversation });
+
+const dialect: SessionDialect<State> = {
+  program: piDialect.program,
+  schema: state,
+  begin: ({ conversation }) => ({
+    state: { inner: fresh(conversation), turn: null, requests: 0, steers: [], commands: [] },
+    say: ['get_commands', 'get_available_models', 'get_state'].map((type) => ({ value: { id: type, type } })),
+  }),
+  hear(now, frame) {
+    switch (frame['type']) {
+      case 'response':
+        return onResponse(now, frame);
+      case 'agent_settled':
+        return onSettled(now, frame);
+      case 'message_end':
+        return onMessage(now, frame);
+      default:
+        return inner(now, frame);
+    }
+  },
+  tell,
+};
+
+/** Rows of its dialect count from one in each turn; in a session they bear the turn too. */
+const inner = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  const { state: next, events, drift } = piDialect.frame(now.inner, frame);
+  const rows = events.map((event) =>
+    'row' in event && event.row.startsWith('response-') ? { ...event, row: `turn-${now.turn ?? 0}-${event.row}` } : event,
+  );
+  return { state: { ...now, inner: next }, events: rows, ...(drift === undefined ? {} : { drift }) };
+};
+
+const onMessage = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  const step = inner(now, frame);
+  if (messageEnd.safeParse(frame).data?.message.role !== 'user' || now.turn === null) return step;
+  const [first, ...steers] = now.steers;
+  // A steer is heard when its words are put before the model.
+  if (first !== undefined && userText(frame) === first.text)
+    return { ...step, state: { ...step.state, steers }, facts: [{ kind: 'steered', key: first.key, refused: null }] };
+  return { ...step, facts: [{ kind: 'accepted', turn: now.turn }] };
+};
+
+const onSettled = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  const step = inner(now, frame);
+  if (now.turn === null) return step;
+  const { conversation, reported } = step.state.inner;
+  const late: readonly SessionFact[] = now.steers.map(({ key }) => ({
+    kind: 'steered',
+    key,
+    refused: 'The turn was over before it was heard; the program puts it before the next one.',
+  }));
+  return {
+    ...step,
+    state: { ...step.state, inner: fresh(conversation), turn: null, steers: [] },
+    facts: [...late, { kind: 'ended', turn: now.turn, reported }],
+  };
+};
+
+const onResponse = (now: State, frame: unknown): Spoken<State> => {
+  const { data } = rpcResponse.safeParse(frame);
+  if (data === undefined) return { state: now, drift: 'frame response of another shape' };
+  if (!data.success) return onRefused(now, { id: data.id ?? '', error: data.error ?? 'It was refused without a reason.' });
+  switch (data.command) {
+    case 'get_commands':
+      return { state: { ...now, commands: catalogueOf(data.data).commands } };
+    case 'get_available_models': {
+      const { models } = catalogueOf(data.data);
+      return { state: now, facts: [{ kind: 'catalogue', catalogue: { models, commands: now.commands } }] };
+    }
+    case 'get_state': {
+      const id = stateData.safeParse(data.data).data?.sessionId;
+      const told: readonly SessionFact[] = id === undefined ? [] : [{ kind: 'conversation', id }];
+      return { state: { ...now, inner: { ...now.inner, conversation: id ?? null } }, facts: [...told, { kind: 'ready' }] };
+    }
+    default:
+      return { state: now };
+  }
+};
+
+/** What it does not take is the end of that prompt or steer, with its own words. */
+const onRefused = (now: State, { id, error }: { readonly id: string; readonly error: string }): Spoken<State> => {
+  if (id.startsWith('steer:')) {
+    const key = id.slice('steer:'.length);
+    return {
+      state: { ...now, steers: now.steers.filter((one) => one.key !== key) },
+      facts: [{ kind: 'steered', key, refused: error }],
+    };
+  }
+  if (id === `prompt:${now.turn}` && now.turn !== null)
+    return {
+      state: { ...now, inner: fresh(now.inner.conversation), turn: null },
+      facts: [
+        { kind: 'ended', turn: now.turn, reported: { kind: 'failure', failure: 'program', message: error, resetsAt: null } },
+      ],
+    };
+  return { state: now, events: [{ kind: 'notice', level: 'warning', text: `Pi: ${error}` }] };
+};
+
+function tell(now: State, command: SessionCommand): Spoken<State> {
+  switch (command.kind) {
+    case 'prompt': {
+      const value = { id: `prompt:${command.turn}`, type: 'prompt', message: command.text };
+      return {
+        state: { ...now, inner: fresh(now.inner.conversation), turn: command.turn },
+        // It tells no start of its own in this mode.
+        events: [{ kind: 'turn.started', conversation: now.inner.conversation, model: null }],
+        say: [{ value, prompt: command.turn }],
+      };
+    }
+    case 'steer':
+      if (now.turn === null) return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.' }] };
+      return {
+        state: { ...now, steers: [...now.steers, { key: command.key, text: command.text }] },
+        say: [{ value: { id: `steer:${command.key}`, type: 'steer', message: command.text } }],
+      };
+    case 'interrupt':
+      return {
+        state: { ...now, requests: now.requests + 1 },
+        say: [{ value: { id: `abort:${now.requests + 1}`, type: 'abort' } }],
+      };
+    case 'mode':
+      throw cannotBeTold(piDialect.program, 'ask before it acts: it does everything it is asked for');
+    case 'answer':
+      throw cannotBeTold(piDialect.program, 'be answered: it asks nothing');
+  }
+}
+
+const launch = (context: SessionContext): SessionLaunch => piLaunch(context, ['--mode', 'rpc']);
+
+/** Pi in a session. */
+export const piSession: SessionAdapter = {
+  capabilities: { steer: true, approvals: false, questions: false, modes: ['all'], commands: true, models: true },
+  program: piDialect.program,
+  launch,
+  dialogue: (from) => createDialogue(dialect, from),
+};
