@@ -18,6 +18,7 @@ const SLOW = { timeout: 240_000 };
 /** Programs that hold conversations, and whether each asks before it acts. */
 const talkers = [
   { name: 'claude', asks: true },
+  { name: 'codex', asks: true },
   { name: 'pi', asks: false },
 ] as const satisfies readonly { readonly name: AgentName; readonly asks: boolean }[];
 

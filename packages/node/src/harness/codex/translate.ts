@@ -148,17 +148,18 @@ const onError = (now: State, value: unknown): Step<State> => {
   if (data === undefined) return drift(now, 'frame error of another shape');
   // The last error comes again as the turn's failure; the ones before announce another attempt.
   const again = data.message.startsWith('Reconnecting...');
-  if (!again) return events({ ...now, reported: failure(data.message) });
+  if (!again) return events({ ...now, reported: failureBy(data.message) });
   return events(now, { kind: 'notice', level: 'warning', text: clip(data.message, INLINE_BODY_BYTES) });
 };
 
 const onFailed = (now: State, value: unknown): Step<State> => {
   const { data } = failedFrame.safeParse(value);
   if (data === undefined) return drift(now, 'frame turn.failed of another shape');
-  return events({ ...now, settled: true, reported: failure(data.error.message) });
+  return events({ ...now, settled: true, reported: failureBy(data.error.message) });
 };
 
-const failure = (message: string): NonNullable<State['reported']> => {
+/** A failure by what its message says. */
+export const failureBy = (message: string): NonNullable<State['reported']> => {
   const body = readErrorBody(message);
   return { kind: 'failure', failure: failureKind(body), message: body.message, resetsAt: body.resetsAt };
 };

@@ -13,7 +13,7 @@ import {
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
 import { piLaunch } from './launch.ts';
 import { piDialect, piState } from './translate.ts';
-import { catalogueOf, messageEnd, rpcResponse, stateData, userText } from './wire.ts';
+import { catalogueOf, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
 
 const state = z.object({
   inner: piState,
@@ -97,7 +97,7 @@ const onResponse = (now: State, frame: unknown): Spoken<State> => {
       return { state: now, facts: [{ kind: 'catalogue', catalogue: { models, commands: now.commands } }] };
     }
     case 'get_state': {
-      const id = stateData.safeParse(data.data).data?.sessionId;
+      const id = stateAnswer.safeParse(data.data).data?.sessionId;
       const told: readonly SessionFact[] = id === undefined ? [] : [{ kind: 'conversation', id }];
       return { state: { ...now, inner: { ...now.inner, conversation: id ?? null } }, facts: [...told, { kind: 'ready' }] };
     }

@@ -47,7 +47,7 @@ export const rpcResponse = z.object({
 });
 
 /** What `get_state` tells. */
-export const stateData = z.object({ sessionId: z.string() });
+export const stateAnswer = z.object({ sessionId: z.string() });
 
 const catalogue = z.object({
   commands: z.array(z.object({ name: z.string(), description: z.string().catch('') })).catch([]),

@@ -187,7 +187,7 @@ const openAsk = async ({ parts, live, tx }: At, { key, ask }: Extract<SessionFac
   if (session !== null && allowsByItself(session, ask.kind)) {
     const [row] = (await listInteractions(tx.db, { sessionId, all: false, limit: 1000 })).filter((open) => open.id === id);
     if (row !== undefined)
-      await settleInteraction(tx, row, { outcome: 'approved', by: 'mode "all"', message: null, told: false, nowMs });
+      await settleInteraction(tx, row, { outcome: 'approved', by: `mode "${session.mode}"`, message: null, told: false, nowMs });
     return;
   }
   await changeSession(tx, sessionId, { state: 'waiting', reason: ask.title, nowMs });
@@ -195,7 +195,8 @@ const openAsk = async ({ parts, live, tx }: At, { key, ask }: Extract<SessionFac
 
 /** Whether the session's mode says yes to it. A question or a plan is always a person's. */
 const allowsByItself = (session: SessionRow, kind: string): boolean =>
-  (session.mode as PermissionMode) === 'all' && kind !== 'question' && kind !== 'plan';
+  ((session.mode as PermissionMode) === 'all' && kind !== 'question' && kind !== 'plan') ||
+  ((session.mode as PermissionMode) === 'edits' && kind === 'edit');
 
 const withdraw = async (tx: Tx, live: Live, { key, nowMs }: { readonly key: string; readonly nowMs: number }): Promise<void> => {
   const open = await listInteractions(tx.db, { sessionId: live.sessionId, all: false, limit: 1000 });

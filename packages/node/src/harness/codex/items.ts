@@ -1,0 +1,145 @@
+// Items of a thread as rows of the log. Pure.
+
+import type { ConversationBody, InteractionAsk } from '@orrery/protocol';
+import { asText, byteLength, clip } from '../clip.ts';
+import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import type { Reported } from '../reported.ts';
+import { failureOf, readErrorBody } from '../failure.ts';
+import { failureBy } from './translate.ts';
+import type { ThreadItem, TurnError } from './session-wire.ts';
+import type { z } from 'zod';
+import type { approval } from './session-wire.ts';
+
+/** Rows of an item that began, or ended. */
+export const itemRows = (item: ThreadItem, ended: boolean): readonly ConversationBody[] => {
+  switch (item.type) {
+    case 'userMessage':
+      return [];
+    case 'agentMessage':
+    case 'plan':
+      return item.text === '' ? [] : [{ kind: 'text', row: item.id, text: clip(item.text, INLINE_TEXT_BYTES) }];
+    case 'reasoning': {
+      const text = [...item.summary, ...item.content].join('\n\n');
+      return text === '' ? [] : [{ kind: 'thinking', row: item.id, text: clip(text, INLINE_TEXT_BYTES) }];
+    }
+    default:
+      return [ended ? resultOf(item) : callOf(item)];
+  }
+};
+
+type Call = Extract<ThreadItem, { type: 'commandExecution' | 'fileChange' | 'mcpToolCall' | 'webSearch' }>;
+
+const nameOf = (call: Call): string => {
+  switch (call.type) {
+    case 'commandExecution':
+      return 'shell';
+    case 'fileChange':
+      return 'apply_patch';
+    case 'mcpToolCall':
+      return `${call.server}.${call.tool}`;
+    case 'webSearch':
+      return 'web_search';
+  }
+};
+
+const callOf = (call: Call): ConversationBody => ({
+  kind: 'tool.call',
+  row: call.id,
+  tool: nameOf(call),
+  input: clip(inputOf(call), INLINE_BODY_BYTES),
+});
+
+const inputOf = (call: Call): string => {
+  switch (call.type) {
+    case 'commandExecution':
+      return call.command;
+    case 'fileChange':
+      return changeText(call);
+    case 'mcpToolCall':
+      return asText(call.arguments);
+    case 'webSearch':
+      return call.query;
+  }
+};
+
+/** A change of files as people read it. */
+export const changeText = ({ changes }: Extract<ThreadItem, { type: 'fileChange' }>): string =>
+  changes.map(({ path, diff }) => `${path}\n${diff}`).join('\n');
+
+const resultOf = (call: Call): ConversationBody => {
+  const output = outputOf(call);
+  return {
+    kind: 'tool.result',
+    row: call.id,
+    tool: nameOf(call),
+    output: clip(output, INLINE_BODY_BYTES),
+    outputBytes: byteLength(output),
+    failed: 'status' in call && call.status !== 'completed',
+  };
+};
+
+const outputOf = (call: Call): string => {
+  switch (call.type) {
+    case 'commandExecution':
+      return `${call.aggregatedOutput ?? ''}${(call.exitCode ?? 0) === 0 ? '' : `\n[exit code ${call.exitCode}]`}`;
+    case 'fileChange':
+      return call.status;
+    case 'mcpToolCall':
+      return asText(call.error ?? call.result);
+    case 'webSearch':
+      return '';
+  }
+};
+
+/** Why a turn failed: by the program's own code first, by its words last. */
+export const failureOfTurn = (error: TurnError): Reported => {
+  const { codes, status } = codesOf(error.codexErrorInfo);
+  const message = error.additionalDetails == null ? error.message : `${error.message} ${error.additionalDetails}`;
+  const known = failureOf({ status, codes, message });
+  if (known === null) return failureBy(message);
+  return { kind: 'failure', failure: known, message, resetsAt: readErrorBody(message).resetsAt };
+};
+
+/** `"usageLimitExceeded"`, or `{"httpConnectionFailed": {"httpStatusCode": 500}}`. */
+const codesOf = (info: unknown): { readonly codes: readonly string[]; readonly status: number | null } => {
+  if (typeof info === 'string') return { codes: [info], status: null };
+  if (typeof info !== 'object' || info === null) return { codes: [], status: null };
+  const [first] = Object.entries(info);
+  const inner: unknown = first?.[1];
+  const status =
+    typeof inner === 'object' && inner !== null && 'httpStatusCode' in inner && typeof inner.httpStatusCode === 'number'
+      ? inner.httpStatusCode
+      : null;
+  return { codes: first === undefined ? [] : [first[0]], status };
+};
+
+/** What it wants decided. A change of files is that of an item it told before. */
+export const askOf = (
+  method: string,
+  asked: z.output<typeof approval>,
+  change: { readonly paths: readonly string[]; readonly text: string } | null,
+): InteractionAsk => {
+  const common = { choices: [], outcomes: ['approved', 'approved-for-session', 'denied'] } satisfies Partial<InteractionAsk>;
+  if (method === 'item/commandExecution/requestApproval') {
+    const command = asked.command ?? '';
+    return {
+      ...common,
+      kind: 'command',
+      tool: 'shell',
+      title: asked.reason ?? 'Run a command',
+      command,
+      paths: [],
+      detail: command,
+    };
+  }
+  const paths = change?.paths ?? [];
+  return {
+    ...common,
+    kind: 'edit',
+    tool: 'apply_patch',
+    title: asked.reason ?? `Change ${paths.join(', ')}`,
+    command: null,
+    paths: [...paths],
+    detail: change?.text ?? asked.grantRoot ?? '',
+  };
+};

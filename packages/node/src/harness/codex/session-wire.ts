@@ -1,0 +1,100 @@
+// What Codex says as `codex app-server`: JSON-RPC without its version member, one object per line. Tolerant: fields that
+// this adapter does not need are not looked at.
+
+import { z } from 'zod';
+
+/** The first id of a request of its own is 0: an id is never tested for truth. */
+const requestId = z.union([z.number(), z.string()]);
+
+/** The answer to a request of ours. */
+export const answerFrame = z.object({
+  id: requestId,
+  result: z.unknown(),
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+});
+
+/** It wants something decided, or answered. */
+export const requestFrame = z.object({ id: requestId, method: z.string(), params: z.looseObject({}).catch({}) });
+
+export const threadAnswer = z.object({ thread: z.object({ id: z.string() }), approvalPolicy: z.unknown() });
+export const turnAnswer = z.object({ turn: z.object({ id: z.string() }) });
+
+export const modelList = z.object({
+  data: z
+    .array(
+      z.object({
+        id: z.string(),
+        displayName: z.string().optional(),
+        hidden: z.boolean().catch(false),
+        supportedReasoningEfforts: z.array(z.object({ reasoningEffort: z.string() })).catch([]),
+      }),
+    )
+    .catch([]),
+});
+
+const status = z.string();
+
+const item = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('userMessage'), id: z.string(), content: z.array(z.looseObject({ type: z.string() })) }),
+  z.object({ type: z.literal('agentMessage'), id: z.string(), text: z.string() }),
+  z.object({
+    type: z.literal('reasoning'),
+    id: z.string(),
+    summary: z.array(z.string()).catch([]),
+    content: z.array(z.string()).catch([]),
+  }),
+  z.object({ type: z.literal('plan'), id: z.string(), text: z.string() }),
+  z.object({
+    type: z.literal('commandExecution'),
+    id: z.string(),
+    command: z.string(),
+    status,
+    aggregatedOutput: z.string().nullish(),
+    exitCode: z.number().nullish(),
+  }),
+  z.object({
+    type: z.literal('fileChange'),
+    id: z.string(),
+    status,
+    changes: z.array(z.object({ path: z.string(), kind: z.unknown(), diff: z.string().catch('') })),
+  }),
+  z.object({
+    type: z.literal('mcpToolCall'),
+    id: z.string(),
+    server: z.string(),
+    tool: z.string(),
+    status,
+    arguments: z.unknown(),
+    result: z.unknown(),
+    error: z.unknown(),
+  }),
+  z.object({ type: z.literal('webSearch'), id: z.string(), query: z.string().catch('') }),
+]);
+export type ThreadItem = z.output<typeof item>;
+export const itemNotice = z.object({ params: z.object({ item }) });
+
+export const tokenNotice = z.object({
+  params: z.object({
+    tokenUsage: z.object({
+      last: z.object({ inputTokens: z.int(), outputTokens: z.int(), cachedInputTokens: z.int().catch(0) }),
+    }),
+  }),
+});
+
+const turnError = z.object({ message: z.string(), codexErrorInfo: z.unknown(), additionalDetails: z.string().nullish() });
+export type TurnError = z.output<typeof turnError>;
+
+export const errorNotice = z.object({ params: z.object({ error: turnError, willRetry: z.boolean().catch(false) }) });
+export const turnNotice = z.object({
+  params: z.object({ turn: z.object({ id: z.string(), status: z.string(), error: turnError.nullish() }) }),
+});
+export const resolvedNotice = z.object({ params: z.object({ requestId }) });
+
+/** What is to be decided, of a command or of a change of files. */
+export const approval = z.object({
+  itemId: z.string().catch(''),
+  command: z.string().nullish(),
+  cwd: z.string().nullish(),
+  reason: z.string().nullish(),
+  grantRoot: z.string().nullish(),
+});

@@ -1,0 +1,342 @@
+// Codex as the program of a session: `codex app-server`, threads and turns over JSON lines both ways.
+
+import type { InteractionOutcome } from '@orrery/protocol';
+import { z } from 'zod';
+import { clip } from '../clip.ts';
+import {
+  cannotBeTold,
+  createDialogue,
+  type SessionCommand,
+  type SessionDialect,
+  type SessionFact,
+  type Spoken,
+} from '../dialogue.ts';
+import { noticeOf } from '../frames.ts';
+import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
+import { INLINE_BODY_BYTES } from '../limits.ts';
+import { requireProgram } from '../program.ts';
+import { reported } from '../reported.ts';
+import { askOf, changeText, failureOfTurn, itemRows } from './items.ts';
+import { codexModel, configFile } from './launch.ts';
+import {
+  answerFrame,
+  approval,
+  errorNotice,
+  itemNotice,
+  modelList,
+  requestFrame,
+  resolvedNotice,
+  threadAnswer,
+  tokenNotice,
+  turnAnswer,
+  turnNotice,
+} from './session-wire.ts';
+
+const program = 'Codex';
+
+const state = z.object({
+  thread: z.string().nullable(),
+  /** What a new thread is begun with, when the one to resume is not there. */
+  start: z.record(z.string(), z.unknown()),
+  turn: z.int().nullable(),
+  turnId: z.string().nullable(),
+  /** A stop came before the program named the turn. */
+  stop: z.boolean(),
+  requests: z.int(),
+  steers: z.array(z.object({ key: z.string(), text: z.string() })),
+  asks: z.record(z.string(), z.object({ id: z.union([z.number(), z.string()]), method: z.string() })),
+  /** Changes of files that began and may be asked for. */
+  changes: z.array(z.object({ id: z.string(), paths: z.array(z.string()), text: z.string() })),
+  usage: z.object({ input: z.int(), output: z.int(), cached: z.int() }),
+  failure: reported,
+});
+type State = z.output<typeof state>;
+
+/** Changes of files that are remembered; it makes a handful at once. */
+const REMEMBERED_CHANGES = 16;
+
+/** News that need no row: their content comes again, whole, in another, or is the node's own. */
+const QUIET = new Set([
+  ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
+  ...['turn/started', 'turn/diff/updated', 'turn/plan/updated', 'account/rateLimits/updated', 'account/updated'],
+  ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
+  ...['item/agentMessage/delta', 'item/plan/delta', 'item/reasoning/summaryPartAdded', 'item/reasoning/summaryTextDelta'],
+  ...[
+    'item/reasoning/textDelta',
+    'item/commandExecution/outputDelta',
+    'item/fileChange/outputDelta',
+    'item/mcpToolCall/progress',
+  ],
+]);
+
+/** It asks before everything that it does not hold for harmless; what a mode allows, the node answers at once. */
+const POLICY = 'untrusted';
+
+const noUsage: State['usage'] = { input: 0, output: 0, cached: 0 };
+
+const dialect: SessionDialect<State> = {
+  program,
+  schema: state,
+  begin: ({ conversation, workdir }) => {
+    const start = { cwd: workdir, approvalPolicy: POLICY, sandbox: 'danger-full-access' };
+    const clientInfo = { name: 'orrery', title: 'Orrery', version: '1' };
+    const thread =
+      conversation === null
+        ? { id: 'thread', method: 'thread/start', params: start }
+        : { id: 'thread', method: 'thread/resume', params: { ...start, threadId: conversation } };
+    return {
+      state: {
+        ...{ thread: conversation, start, turn: null, turnId: null, stop: false, requests: 0, steers: [], asks: {}, changes: [] },
+        ...{ usage: noUsage, failure: null },
+      },
+      say: [
+        { value: { id: 'initialize', method: 'initialize', params: { clientInfo } } },
+        { value: { method: 'initialized' } },
+        { value: { id: 'models', method: 'model/list', params: {} } },
+        { value: thread },
+      ],
+    };
+  },
+  hear(now, frame) {
+    const { method } = frame;
+    if (typeof method !== 'string') return onAnswer(now, frame);
+    return frame['id'] === undefined ? onNotice(now, method, frame) : onRequest(now, frame);
+  },
+  tell,
+};
+
+const onAnswer = (now: State, frame: unknown): Spoken<State> => {
+  const { data } = answerFrame.safeParse(frame);
+  if (data === undefined) return { state: now, drift: 'frame without a method' };
+  const id = String(data.id);
+  if (data.error !== undefined) return onRefused(now, id, data.error.message);
+  if (id === 'models')
+    return { state: now, facts: [{ kind: 'catalogue', catalogue: { models: modelsOf(data.result), commands: [] } }] };
+  if (id === 'thread') {
+    const answered = threadAnswer.safeParse(data.result).data;
+    const thread = answered?.thread.id ?? now.thread;
+    const mode = answered?.approvalPolicy;
+    if (thread === null) return { state: now, drift: 'thread/start answered without a thread' };
+    return {
+      state: { ...now, thread },
+      facts: [
+        { kind: 'conversation', id: thread },
+        ...(typeof mode === 'string' ? [{ kind: 'mode', mode } as const] : []),
+        { kind: 'ready' },
+      ],
+    };
+  }
+  if (!id.startsWith('turn:') || now.turn === null) return { state: now };
+  const turnId = turnAnswer.safeParse(data.result).data?.turn.id ?? now.turnId;
+  const stopped = now.stop ? interrupt({ ...now, turnId }) : { state: { ...now, turnId } };
+  return { ...stopped, facts: [{ kind: 'accepted', turn: now.turn }] };
+};
+
+const modelsOf = (result: unknown) =>
+  (modelList.safeParse(result).data?.data ?? [])
+    .filter(({ hidden }) => !hidden)
+    .map(({ id, displayName, supportedReasoningEfforts }) => ({
+      id,
+      name: displayName ?? id,
+      efforts: supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort),
+    }));
+
+const onRefused = (now: State, id: string, message: string): Spoken<State> => {
+  if (id.startsWith('steer:')) {
+    const key = id.slice('steer:'.length);
+    return {
+      state: { ...now, steers: now.steers.filter((one) => one.key !== key) },
+      facts: [{ kind: 'steered', key, refused: message }],
+    };
+  }
+  if (id === `turn:${now.turn}` && now.turn !== null)
+    return {
+      state: { ...now, turn: null, turnId: null },
+      facts: [{ kind: 'ended', turn: now.turn, reported: { kind: 'failure', failure: 'program', message, resetsAt: null } }],
+    };
+  const notice = noticeOf('warning', `${program}: ${message}`);
+  // A conversation that was never stored is replaced by a new one; everything else is said.
+  if (id !== 'thread' || now.thread === null) return { state: now, events: [notice] };
+  return {
+    state: { ...now, thread: null },
+    events: [notice],
+    say: [{ value: { id: 'thread', method: 'thread/start', params: now.start } }],
+  };
+};
+
+const onNotice = (now: State, method: string, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  switch (method) {
+    case 'item/started':
+    case 'item/completed':
+      return onItem(now, method === 'item/completed', frame);
+    case 'thread/tokenUsage/updated':
+      return onTokens(now, frame);
+    case 'error':
+      return onError(now, frame);
+    case 'turn/completed':
+      return onTurn(now, frame);
+    case 'serverRequest/resolved': {
+      const key = String(resolvedNotice.safeParse(frame).data?.params.requestId ?? '');
+      if (now.asks[key] === undefined) return { state: now };
+      return { state: { ...now, asks: without(now.asks, key) }, facts: [{ kind: 'withdrawn', key }] };
+    }
+    default:
+      return QUIET.has(method) ? { state: now } : { state: now, drift: `notification ${method}`.slice(0, 80) };
+  }
+};
+
+const without = (asks: State['asks'], key: string): State['asks'] =>
+  Object.fromEntries(Object.entries(asks).filter(([name]) => name !== key));
+
+const onItem = (now: State, ended: boolean, frame: unknown): Spoken<State> => {
+  const item = itemNotice.safeParse(frame).data?.params.item;
+  if (item === undefined)
+    return { state: now, drift: ended ? 'item/completed of another shape' : 'item/started of another shape' };
+  if (item.type === 'userMessage')
+    return ended ? onWords(now, item.content.map((part) => part['text']).join('')) : { state: now };
+  const changes =
+    item.type === 'fileChange' && !ended
+      ? [
+          ...now.changes,
+          { id: item.id, paths: item.changes.map(({ path }) => path), text: clip(changeText(item), INLINE_BODY_BYTES) },
+        ]
+      : now.changes.filter(({ id }) => !ended || id !== item.id);
+  return { state: { ...now, changes: changes.slice(-REMEMBERED_CHANGES) }, events: itemRows(item, ended) };
+};
+
+/** A steer is heard when its words stand in the thread. */
+const onWords = (now: State, text: string): Spoken<State> => {
+  const [first, ...steers] = now.steers;
+  if (first === undefined || first.text !== text) return { state: now };
+  return { state: { ...now, steers }, facts: [{ kind: 'steered', key: first.key, refused: null }] };
+};
+
+const onTokens = (now: State, frame: unknown): Spoken<State> => {
+  const last = tokenNotice.safeParse(frame).data?.params.tokenUsage.last;
+  if (last === undefined) return { state: now, drift: 'thread/tokenUsage/updated of another shape' };
+  const { input, output, cached } = now.usage;
+  const usage = { input: input + last.inputTokens, output: output + last.outputTokens, cached: cached + last.cachedInputTokens };
+  return { state: { ...now, usage } };
+};
+
+const onError = (now: State, frame: unknown): Spoken<State> => {
+  const { data } = errorNotice.safeParse(frame);
+  if (data === undefined) return { state: now, drift: 'error of another shape' };
+  const { error, willRetry } = data.params;
+  if (!willRetry) return { state: { ...now, failure: failureOfTurn(error) } };
+  return { state: now, events: [noticeOf('warning', error.message)] };
+};
+
+const onTurn = (now: State, frame: unknown): Spoken<State> => {
+  const ended = turnNotice.safeParse(frame).data?.params.turn;
+  if (ended === undefined) return { state: now, drift: 'turn/completed of another shape' };
+  if (now.turn === null || (now.turnId !== null && ended.id !== now.turnId)) return { state: now };
+  const word =
+    ended.status === 'completed'
+      ? ({ kind: 'success' } as const)
+      : ended.status === 'interrupted'
+        ? ({ kind: 'stopped' } as const)
+        : (now.failure ?? failureOfTurn(ended.error ?? { message: 'The turn failed.', codexErrorInfo: null }));
+  const late: readonly SessionFact[] = now.steers.map(({ key }) => ({
+    kind: 'steered',
+    key,
+    refused: 'The turn was over before it was heard.',
+  }));
+  const { input, output, cached } = now.usage;
+  return {
+    state: { ...now, turn: null, turnId: null, steers: [], asks: {}, changes: [], usage: noUsage, failure: null },
+    events: input + output === 0 ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached }],
+    facts: [...late, { kind: 'ended', turn: now.turn, reported: word }],
+  };
+};
+
+const approvals = new Set(['item/commandExecution/requestApproval', 'item/fileChange/requestApproval']);
+
+const onRequest = (now: State, frame: unknown): Spoken<State> => {
+  const { data } = requestFrame.safeParse(frame);
+  if (data === undefined) return { state: now, drift: 'request of another shape' };
+  const { id, method, params } = data;
+  if (!approvals.has(method)) {
+    const error = { code: -32601, message: 'This client does not answer that.' };
+    return { state: now, say: [{ value: { id, error } }], drift: `request ${method}`.slice(0, 80) };
+  }
+  const asked = approval.parse(params);
+  const key = String(id);
+  const change = now.changes.find((one) => one.id === asked.itemId) ?? null;
+  return {
+    state: { ...now, asks: { ...now.asks, [key]: { id, method } } },
+    facts: [{ kind: 'asks', key, ask: askOf(method, asked, change) }],
+  };
+};
+
+const interrupt = (now: State): Spoken<State> => {
+  const requests = now.requests + 1;
+  const params = { threadId: now.thread, turnId: now.turnId };
+  return {
+    state: { ...now, requests, stop: false },
+    say: [{ value: { id: `interrupt:${requests}`, method: 'turn/interrupt', params } }],
+  };
+};
+
+const words = (text: string) => [{ type: 'text', text }];
+
+function tell(now: State, command: SessionCommand): Spoken<State> {
+  const { thread: threadId, turnId } = now;
+  switch (command.kind) {
+    case 'prompt': {
+      const value = { id: `turn:${command.turn}`, method: 'turn/start', params: { threadId, input: words(command.text) } };
+      return {
+        state: { ...now, turn: command.turn, turnId: null, stop: false, usage: noUsage, failure: null },
+        events: [{ kind: 'turn.started', conversation: threadId, model: null }],
+        say: [{ value, prompt: command.turn }],
+      };
+    }
+    case 'steer': {
+      if (turnId === null) return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.' }] };
+      const params = { threadId, expectedTurnId: turnId, input: words(command.text) };
+      return {
+        state: { ...now, steers: [...now.steers, { key: command.key, text: command.text }] },
+        say: [{ value: { id: `steer:${command.key}`, method: 'turn/steer', params } }],
+      };
+    }
+    case 'interrupt':
+      return turnId === null ? { state: { ...now, stop: true } } : interrupt(now);
+    case 'mode':
+      // It asks as ever: the node knows the mode, and answers by it.
+      return { state: now };
+    case 'answer':
+      return answer(now, command);
+  }
+}
+
+const decisions: Readonly<Partial<Record<InteractionOutcome, string>>> = {
+  approved: 'accept',
+  'approved-for-session': 'acceptForSession',
+};
+
+const answer = (now: State, { key, outcome }: Extract<SessionCommand, { kind: 'answer' }>): Spoken<State> => {
+  const asked = now.asks[key];
+  if (asked === undefined) throw cannotBeTold(program, 'be answered what it does not ask');
+  const decision = decisions[outcome] ?? 'decline';
+  return { state: { ...now, asks: without(now.asks, key) }, say: [{ value: { id: asked.id, result: { decision } } }] };
+};
+
+const launch = (context: SessionContext): SessionLaunch => {
+  const { executable, directory } = requireProgram(context.program, 'codex');
+  return {
+    command: executable,
+    args: ['app-server'],
+    // Without this variable it would look for its files below the real user's home.
+    env: { CODEX_HOME: `${context.home}/.codex` },
+    homeFiles: { '.codex/config.toml': configFile(context, codexModel(context)) },
+    programPaths: [directory],
+  };
+};
+
+/** Codex in a session. */
+export const codexSession: SessionAdapter = {
+  capabilities: { steer: true, approvals: true, questions: false, modes: ['ask', 'edits', 'all'], commands: false, models: true },
+  program,
+  launch,
+  dialogue: (from) => createDialogue(dialect, from),
+};
