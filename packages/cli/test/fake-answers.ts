@@ -178,7 +178,7 @@ const changeOf = (change: Change): unknown => {
     case 'harnessInstall':
       return { id: params['id'], version: '1.2.3', path: '/data/orrery/programs/codex', alreadyThere: false, tookMs: 4200 };
     case 'salvageRestore':
-      return { id: find(state.salvage, params['id']).id, branch: body['branch'] ?? 'orrery/salvage', sha: 'c'.repeat(40) };
+      return restored(find(state.salvage, params['id']).id, body);
     case 'tokenCreate':
       return madeToken(body);
     case 'tokenRemove':
@@ -188,6 +188,13 @@ const changeOf = (change: Change): unknown => {
       throw new OrreryError('unsupported', `The fake node does not do ${name}.`);
   }
 };
+
+const restored = (id: string, body: Record<string, unknown>): unknown => ({
+  id,
+  branch: body['branch'] ?? 'orrery/salvage',
+  sha: 'c'.repeat(40),
+  folder: null,
+});
 
 const madeToken = (body: Record<string, unknown>): unknown => ({
   id: idOf('token', 9),

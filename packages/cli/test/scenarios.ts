@@ -33,6 +33,8 @@ const things = (bench: Bench): void => {
   const { state } = bench.node;
   state.salvage.push({
     id: idOf('salvage', 1),
+    kind: 'commit',
+    bytes: null,
     projectId: idOf('project', 1),
     projectName: 'site',
     taskId: idOf('task', 1),

@@ -78,6 +78,8 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   salvageList: get('/salvage'),
   salvageShow: get('/salvage/:id'),
   salvageRestore: post('/salvage/:id/restore'),
+  salvageDelete: remove('/salvage/:id'),
+  salvagePrune: post('/salvage/prune'),
   tokenList: get('/tokens'),
   tokenCreate: post('/tokens'),
   tokenRemove: remove('/tokens/:id'),

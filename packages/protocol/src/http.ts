@@ -7,8 +7,8 @@ import { nodeOperations } from './node-operations.ts';
 import { sessionOperations } from './session-operations.ts';
 import { project } from './project.ts';
 import { projectOperations } from './project-operations.ts';
-import { salvage, salvageRestore, salvageRestored } from './salvage.ts';
-import { pageOf, pageQuery } from './scalars.ts';
+import { salvageOperations } from './salvage-operations.ts';
+import { pageOf } from './scalars.ts';
 import { done, empty, id, operation } from './operation.ts';
 import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskListQuery } from './task.ts';
 import { terminalOperations } from './terminal.ts';
@@ -176,31 +176,7 @@ export const operations = {
     answer: harnessInstalled,
   }),
 
-  salvageList: operation({
-    method: 'get',
-    path: '/salvage',
-    scope: 'viewer',
-    summary: 'Saved work.',
-    query: pageQuery.extend({ project: z.string().max(200).optional() }),
-    answer: pageOf(salvage),
-  }),
-  salvageShow: operation({
-    method: 'get',
-    path: '/salvage/:id',
-    scope: 'viewer',
-    summary: 'One saved state, with its files.',
-    params: id,
-    answer: salvage.extend({ paths: z.array(z.string()) }),
-  }),
-  salvageRestore: operation({
-    method: 'post',
-    path: '/salvage/:id/restore',
-    scope: 'operator',
-    summary: 'Make a branch of it in the repository.',
-    params: id,
-    body: salvageRestore,
-    answer: salvageRestored,
-  }),
+  ...salvageOperations,
 
   tokenList: operation({
     method: 'get',

@@ -10,7 +10,7 @@ import { toInstant } from '../kernel/clock.ts';
 import { FREE_DISK_BYTES } from '../kernel/limits.ts';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../store/store.ts';
-import type { Workspace } from '../workspace/index.ts';
+import type { Archives, Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
 import { backendLines, backendsInUse } from './doctor-backends.ts';
 import type { NodeState } from './node-state.ts';
@@ -25,6 +25,7 @@ export type DoctorParts = {
   readonly harnesses: HarnessRegistry;
   readonly programs: HarnessPrograms;
   readonly workspace: Workspace;
+  readonly archives: Pick<Archives, 'list'>;
   readonly dataDirectory: string;
   readonly environmentsDirectory: string;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -39,7 +40,7 @@ export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
 };
 
 /** What can be looked at while no node runs: everything but the store. */
-export type MachineParts = Omit<DoctorParts, 'store' | 'workspace' | 'environmentsDirectory' | 'clock' | 'state'>;
+export type MachineParts = Omit<DoctorParts, 'store' | 'workspace' | 'archives' | 'environmentsDirectory' | 'clock' | 'state'>;
 
 /** The same for a machine on which no node runs. Reads only; takes no lock, so that a node may be started meanwhile. */
 export const examineMachine = async (parts: MachineParts): Promise<Line[]> => {
@@ -107,10 +108,17 @@ const harnessLines = async ({
   return Promise.all(lines);
 };
 
-const diskLines = async ({ dataDirectory, workspace }: DoctorParts): Promise<Line[]> => {
+const diskLines = async ({ dataDirectory, workspace, archives, clock }: DoctorParts): Promise<Line[]> => {
   const room = await roomLine(dataDirectory);
   const aside = await workspace.aside();
-  return aside.length === 0 ? [room] : [room, ok('disk', `${aside.length} folders with ignored files are kept aside.`)];
+  const lines = aside.length === 0 ? [room] : [room, ok('disk', `${aside.length} folders with ignored files are kept aside.`)];
+  const kept = await archives.list();
+  const oldest = kept.at(-1);
+  if (oldest === undefined) return lines;
+  const bytes = kept.reduce((sum, one) => sum + one.bytes, 0);
+  const days = Math.floor((clock.nowMs() - oldest.savedAtMs) / 86_400_000);
+  const what = `${kept.length} archives of lost places take ${megabytes(bytes)}, the oldest is ${days} days old: orrery salvage list`;
+  return [...lines, ok('salvage', what)];
 };
 
 const roomLine = async (dataDirectory: string): Promise<Line> => {

@@ -22,6 +22,7 @@ import { taskHandlers, type Tasks } from '../task/index.ts';
 import { tokenHandlers } from '../token/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
+import { salvageParts } from './salvage.ts';
 import { toOrreryError } from '@orrery/protocol/errors';
 import { nodeHandlers } from './handlers.ts';
 import type { NodeState } from './node-state.ts';
@@ -81,7 +82,7 @@ export const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> =>
 
 /** What the slices answer. */
 const sliceHandlers = (parts: Parts, given: Door) => {
-  const { store, tokens, projects, results, git, paths } = parts;
+  const { store, tokens, projects, results, paths } = parts;
   const { tasks, loop, state } = given;
   const sessionId = async (reference: string): Promise<string> => (await given.sessions.find(reference)).id;
   return {
@@ -92,7 +93,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...sessionHandlers({ store, sessions: given.sessions }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...queueHandlers({ store, wake: loop.wake }),
-    ...salvageHandlers({ store, git, dataDirectory: paths.data, changes: parts.changes }),
+    ...salvageHandlers(salvageParts(parts)),
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
   };

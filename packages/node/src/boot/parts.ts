@@ -34,7 +34,14 @@ import type { Store } from '../store/store.ts';
 import { createTasks, type Tasks } from '../task/index.ts';
 import { createTokens, type Tokens } from '../token/index.ts';
 import { createUsage, type Usage } from '../usage/index.ts';
-import { createRepositoryChanges, createWorkspace, type RepositoryChanges, type Workspace } from '../workspace/index.ts';
+import {
+  createRepositoryChanges,
+  createWorkspace,
+  type Archives,
+  type RepositoryChanges,
+  type Workspace,
+} from '../workspace/index.ts';
+import { openArchives } from './archives.ts';
 import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
@@ -109,6 +116,7 @@ export type Parts = Ground & {
   readonly environmentsDirectory: string;
   readonly conversationsDirectory: string;
   readonly ports: PortAllocator;
+  readonly archives: Archives;
 };
 
 export const openParts = async (ground: Ground): Promise<Parts> => {
@@ -146,6 +154,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     environmentsDirectory: join(paths.data, 'environments'),
     conversationsDirectory: join(paths.data, 'conversations'),
     ports: createPortAllocator({ store, random }),
+    archives: openArchives(ground),
   };
 };
 

@@ -231,3 +231,7 @@ export const SESSION_CLOSE_MS = 5_000;
 export const SESSION_INTERRUPT_MS = 10_000;
 /** Starts in a row that end before the program takes anything: then the session failed, and a person looks. */
 export const SESSION_FAILED_STARTS = 3;
+
+// --- archives of lost places ---
+/** Paths of an archive that are told: what a person reads through. */
+export const ARCHIVE_PATHS = 1_000;

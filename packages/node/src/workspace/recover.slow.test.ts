@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gitIn, plainRepository, writeFiles } from '@orrery/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGitNode, type GitNode } from '../../test/git-node.ts';
-import { salvageHandlers, type Checkout } from './index.ts';
+import { createArchives, salvageHandlers, type Checkout } from './index.ts';
 
 let node: GitNode;
 let root = '';
@@ -21,7 +21,18 @@ afterEach(() => node.close());
 
 const claim = (taskId = 'tsk_a'): Promise<Checkout> => node.workspace.claim({ projectId, taskId, baseSha });
 const mirror = (): string => node.workspace.mirrorOf(projectId);
-const handlers = () => salvageHandlers(node);
+const handlers = () =>
+  salvageHandlers({
+    ...node,
+    archives: createArchives({
+      directory: join(node.folder, 'archives'),
+      trees: { unpack: async () => undefined },
+      ownFolders: [],
+    }),
+    whose: async () => null,
+    reclaim: node.workspace.reclaimSalvage,
+    deleted: async () => undefined,
+  });
 const caller = { name: 'test', scope: 'owner', tokenId: null } as never;
 const slots = () =>
   node.store.read
@@ -41,6 +52,8 @@ describe('saved work', () => {
     const listed = await handlers().salvageList({ params: {}, query: { limit: 50, project: 'plain' }, body: undefined, caller });
     const expected = {
       id: saved.id,
+      kind: 'commit',
+      bytes: null,
       projectId,
       projectName: 'plain',
       taskId: 'tsk_a',
@@ -65,7 +78,7 @@ describe('saved work', () => {
     writeFiles(root, { 'README.md': 'dirty\n' });
     const before = [gitIn(root, 'status', '--porcelain'), readFileSync(join(root, '.git/config'), 'utf8')];
     const restored = await handlers().salvageRestore({ params: { id: saved.id }, query: {}, body: {}, caller });
-    expect(restored).toEqual({ id: saved.id, branch: 'orrery/salvage/tsk_a/1', sha: saved.sha });
+    expect(restored).toEqual({ id: saved.id, branch: 'orrery/salvage/tsk_a/1', sha: saved.sha, folder: null });
     expect(gitIn(root, 'show', `${restored.branch}:new.txt`)).toBe('new');
     expect([gitIn(root, 'status', '--porcelain'), readFileSync(join(root, '.git/config'), 'utf8')]).toEqual(before);
   });
@@ -77,7 +90,7 @@ describe('retention of saved work', () => {
     writeFiles(checkout.path, { 'new.txt': 'new\n' });
     const [saved] = await node.workspace.salvage(checkout.id, 'test');
     expect(await node.workspace.reclaimSalvage({ dryRun: false, days: 1 })).toEqual([]);
-    const due = [{ id: saved?.id, projectId, ref: saved?.ref, sha: saved?.sha, ageDays: 0 }];
+    const due = [{ id: saved?.id, projectId, ref: saved?.ref, sha: saved?.sha, savedAtMs: expect.any(Number), ageDays: 0 }];
     expect(await node.workspace.reclaimSalvage({ dryRun: true, days: 0 })).toEqual(due);
     expect(gitIn(mirror(), 'rev-parse', saved?.ref ?? '')).toBe(saved?.sha);
     expect(await node.workspace.reclaimSalvage({ dryRun: false, days: 0 })).toEqual(due);

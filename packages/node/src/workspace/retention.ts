@@ -2,7 +2,7 @@ import { ASIDE_DAYS, SALVAGE_PER_SWEEP } from '../kernel/limits.ts';
 import { walkTree, absoluteBytes, lookAt } from '../files/tree-walk.ts';
 import { removeDirectory } from './directories.ts';
 import { mirrorPath, type Reclaimed, type WorkspaceContext } from './model.ts';
-import { deleteSalvage, listDirectories, salvageUntil } from './store.ts';
+import { deleteSalvage, listDirectories, salvageUntil, type SalvageRow } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -39,6 +39,7 @@ export type ReclaimedSalvage = {
   readonly projectId: string;
   readonly ref: string;
   readonly sha: string;
+  readonly savedAtMs: number;
   readonly ageDays: number;
 };
 
@@ -53,10 +54,7 @@ export const reclaimSalvage = async (
   const now = context.clock.nowMs();
   const due = await salvageUntil(context.store.read, { untilMs: now - days * dayMs, limit: SALVAGE_PER_SWEEP });
   for (const row of dryRun ? [] : due) {
-    const mirror = mirrorPath(context.dataDirectory, row.project_id);
-    // With its old value: a ref that was moved by someone else is not this saved work any more.
-    await context.git.run({ gitDir: mirror, readOnly: false, args: ['update-ref', '-d', row.ref, row.sha] });
-    await context.store.transaction((tx) => deleteSalvage(tx.db, row.id));
+    await dropSalvage(context, row);
     context.log.info('workspace.salvage.reclaimed', { id: row.id, ref: row.ref, sha: row.sha });
   }
   return due.map(({ id, project_id, ref, sha, created_at }) => ({
@@ -64,8 +62,20 @@ export const reclaimSalvage = async (
     projectId: project_id,
     ref,
     sha,
+    savedAtMs: created_at,
     ageDays: Math.floor((now - created_at) / dayMs),
   }));
+};
+
+/** Takes the ref and the row of saved work away. */
+export const dropSalvage = async (
+  { git, store, dataDirectory }: Pick<WorkspaceContext, 'git' | 'store' | 'dataDirectory'>,
+  row: SalvageRow,
+): Promise<void> => {
+  const mirror = mirrorPath(dataDirectory, row.project_id);
+  // With its old value: a ref that was moved by someone else is not this saved work any more.
+  await git.run({ gitDir: mirror, readOnly: false, args: ['update-ref', '-d', row.ref, row.sha] });
+  await store.transaction((tx) => deleteSalvage(tx.db, row.id));
 };
 
 const sizeOf = async (path: string, signal: AbortSignal): Promise<number> => {

@@ -1,7 +1,7 @@
 import { inertLine } from '../../inert.ts';
 import { projectOf } from '../../names.ts';
 import { tableText } from '../../screen.ts';
-import { agoText } from '../../wording.ts';
+import { agoText, bytesText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
 /** `orrery salvage list`. */
@@ -18,7 +18,7 @@ export const salvageList: Command = async (context) => {
   const rows = page.items.map((one) => [
     one.id,
     inertLine(one.projectName),
-    String(one.files),
+    one.kind === 'archive' ? bytesText(one.bytes ?? 0) : String(one.files ?? '-'),
     agoText(one.createdAt, context.world.now()),
     inertLine(one.reason),
   ]);
