@@ -45,8 +45,10 @@ export const createBackends = (factories: readonly BackendFactory[], config: () 
         () => null,
         (thrown: unknown) => toOrreryError(thrown),
       );
+      const here = problem === null ? await backend.about?.() : undefined;
       return {
         ...common,
+        summary: here === undefined ? factory.summary : `${factory.summary} Here: ${here}.`,
         usable: problem === null,
         problem: problem?.message ?? null,
         fix: problem?.fix ?? null,

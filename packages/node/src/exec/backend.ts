@@ -231,6 +231,8 @@ export type Backend = {
   readonly defaultRequired: readonly KeeperGuarantee[];
   /** One line that says what is missing and how to get it, as an error; runs before the checkout and any token. */
   preflight(required: readonly KeeperGuarantee[]): Promise<void>;
+  /** What it is here, in a few words, beside its name: `Podman 4.3.1, rootless`. Absent: nothing more. */
+  about?(): Promise<string>;
   /** Builds images out of a repository. Absent where none are. */
   readonly images?: { build(build: ImageBuild, progress: (line: string) => void): Promise<string> };
   open(spec: EnvironmentSpec): Promise<Environment>;

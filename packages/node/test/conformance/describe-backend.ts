@@ -16,13 +16,13 @@ import { streamCases } from './streams.ts';
 export const describeBackend = (name: string, makeBackend: (place: BackendPlace) => Backend, expectations: Expectations): void =>
   describeSubject(name, (place) => ({ backend: makeBackend(place) }), expectations);
 
-/** The same for a backend whose programs run somewhere else than on this machine. */
+/** The same for a backend whose programs run somewhere else than on this machine */
 export const describeSubject = (
   name: string,
   makeSubject: (place: BackendPlace) => Subject,
   expectations: Expectations,
 ): void => {
-  const groups: readonly (readonly [string, (stage: () => Stage, expectations: Expectations) => void])[] = [
+  const all: readonly (readonly [string, (stage: () => Stage, expectations: Expectations) => void])[] = [
     ['streams', streamCases],
     ['endings', endingCases],
     ['grants', grantCases],
@@ -32,6 +32,7 @@ export const describeSubject = (
     ['limits', limitCases],
     ['restarts', restartCases],
   ];
+  const groups = all.filter(([group]) => expectations.groups?.includes(group) ?? true);
   describe.each(groups)(`${name}: %s`, (_group, cases) => {
     let stage: Stage | null = null;
     beforeAll(async () => {

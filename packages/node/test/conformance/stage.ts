@@ -16,6 +16,8 @@ export type BackendPlace = { readonly stateDir: string; readonly protectedPaths:
 
 /** What a backend promises; a case asserts the promise, or that there is none. */
 export type Expectations = {
+  /** The groups of cases that a variant of a backend differs in. Absent: all. */
+  readonly groups?: readonly string[];
   readonly confines: { readonly files: boolean; readonly network: boolean; readonly processes: boolean };
   /** Whether programs of one environment see each other, as in a place whose own walls are the only ones around them. */
   readonly seesNeighbours?: boolean;

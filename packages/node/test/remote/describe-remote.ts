@@ -53,6 +53,6 @@ const subjectOf = ({ path, module, given: ask, node = ownNode }: RemoteSubject, 
   return { backend, venue };
 };
 
-/** Runs every case of the contract on places of a provider. */
+/** Runs the cases of the contract on places of a provider. */
 export const describeRemote = (name: string, subject: RemoteSubject, expectations: Expectations): void =>
   describeSubject(name, (place) => subjectOf(subject, place), expectations);

@@ -59,3 +59,7 @@ export const ownLimits = (): OwnLimits => ({
   limits: textOf('/proc/self/limits'),
   mostProcesses: textOf('/proc/sys/kernel/pid_max'),
 });
+
+/** Docker turns version 6 off where a container has no network; for Podman it has to be said. */
+export const sysctlsFor = (kind: EngineKind): { readonly sysctls?: Readonly<Record<string, string>> } =>
+  kind === 'docker' ? {} : { sysctls: { 'net.ipv6.conf.all.disable_ipv6': '1' } };

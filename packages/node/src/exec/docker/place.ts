@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { explainEnd } from './explain.ts';
 import { LABELS } from './labels.ts';
 import { startProcess } from './process.ts';
-import { PLACE_ROOT } from './request.ts';
+import { PLACE_FOLDER, PLACE_ROOT } from './request.ts';
 import type { EngineContainer, EngineStats } from './wire.ts';
 
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -58,6 +58,14 @@ export const memoryOf = ({ memory_stats: memory }: EngineStats): number | null =
   return usage === undefined ? null : Math.max(0, usage - cache);
 };
 
+/** What it changed in its own layer, and what is in the volume that it has where that cannot be written. */
+const diskOf = (sized: Pick<EngineContainer, 'SizeRw' | 'Mounts'> | null, below: number | null): number | null => {
+  const own = sized?.SizeRw ?? null;
+  const apart = (sized?.Mounts ?? []).some(({ Type, Destination }) => Type === 'volume' && Destination === PLACE_FOLDER);
+  if (!apart || own === null) return own;
+  return below === null ? null : own + below;
+};
+
 /** The place of a container. */
 export const createContainerPlace = ({ engine, container, owner, mounted }: ContainerPlace): Place => {
   const id = container.Id;
@@ -88,12 +96,12 @@ export const createContainerPlace = ({ engine, container, owner, mounted }: Cont
     explain: () => explainEnd({ engine, containerId: id, user }),
     stats: async () => {
       // The engine counts everything that runs there, keepers and the container's first process too.
-      const [measures, sized, { processes }] = await Promise.all([
+      const [measures, sized, { processes, diskBytes: below }] = await Promise.all([
         engine.stats(id),
         engine.inspect(id, true),
         measurePlace({ exec }, PLACE_ROOT),
       ]);
-      return { processes, memoryBytes: memoryOf(measures), diskBytes: sized?.SizeRw ?? null };
+      return { processes, memoryBytes: memoryOf(measures), diskBytes: diskOf(sized, below) };
     },
     remove: () => engine.removeContainer(id),
     detach: () => undefined,

@@ -1,5 +1,5 @@
 // Containers as places: a real engine, seen from inside and from outside.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -32,7 +32,9 @@ describeWithEngine('containers of a real engine', (engine) => {
         'PATH=/usr/local/bin:/usr/bin:/bin',
         'PWD=/',
         'SHLVL=1',
+        'TERM=xterm',
         '_=/usr/bin/env',
+        'container=podman',
       ].filter((line) => stdout.includes(line)),
       '',
     ]);
@@ -134,6 +136,8 @@ describeWithEngine('containers of a real engine', (engine) => {
     const volumes = async () =>
       (JSON.parse((await engine().ask('GET', '/volumes')).text) as { Volumes: unknown[] | null }).Volumes ?? [];
     expect(await volumes()).toHaveLength(1);
+    await shell(place, 'head -c 5000000 /dev/zero > /orrery/env/five');
+    expect((await place.stats()).diskBytes).toBeGreaterThanOrEqual(5_000_000);
     await place.remove();
     await place.remove();
     expect(await volumes()).toEqual([]);
@@ -148,6 +152,12 @@ describeWithEngine('containers of a real engine', (engine) => {
       expect(bound.mounted).toEqual([{ local, inside: local }]);
       expect((await shell(bound, 'cat "$1/in"; echo from inside > "$1/out"', local)).stdout).toBe('from outside');
       expect(readFileSync(join(local, 'out'), 'utf8')).toBe('from inside\n');
+      const foreign = expect.stringContaining('user to "0:0"') as unknown;
+      await expect(create({ workspace: 'bind' }, { mountable })).rejects.toMatchObject({
+        code: 'backend_unavailable',
+        fix: foreign,
+      });
+      expect(readdirSync(local).toSorted()).toEqual(['in', 'out']);
       const copied = await create({}, { mountable });
       expect([copied.mounted, (await shell(copied, 'ls "$1"', local)).stdout]).toEqual([[], '']);
     } finally {

@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Place, PlaceProvider, PlaceSpec } from '../remote/place.ts';
+import { mountableHere, proveBound } from './bound.ts';
 import type { Engine } from './engine.ts';
 import { createImageBuilder, pruneImages } from './image-builder.ts';
 import { chooseImage, ensureImage } from './image.ts';
-import { kindOf, limitsFor, ownLimits } from './kind.ts';
+import { describeEngine, kindOf, limitsFor, ownLimits, sysctlsFor } from './kind.ts';
 import { LABELS, isOwned } from './labels.ts';
 import type { Owner } from './labels.ts';
 import { ASK_AGAIN_MS, NAME_TAKEN_MS } from './limits.ts';
@@ -17,7 +18,7 @@ import { PLACE_FOLDER, PLACE_ROOT, containerName, renderContainer } from './requ
 import { firstFile, folderArchive } from './tar.ts';
 import { chooseUser, needsNames, refuseRoot, resolveUser } from './user.ts';
 import type { UserIds } from './user.ts';
-import { CANNOT_STOP, PROVIDES, checkEngine } from './walls.ts';
+import { BOUND_CANNOT_STOP, CANNOT_STOP, PROVIDES, checkEngine } from './walls.ts';
 import type { EngineContainer } from './wire.ts';
 
 /** What the provider is made of. */
@@ -122,8 +123,9 @@ const make = async (
   const name = chooseImage(spec.image, options);
   const image = await ensureImage(engine, { name, pull: options.pull }, progress);
   const user = chooseUser(options.user, spec.user ?? image.Config?.User);
-  const ulimits = limitsFor(kindOf(await engine.about()), ownLimits());
-  const request = renderContainer({ spec, options, image: { id: image.Id, name }, user, ulimits });
+  const kind = kindOf(await engine.about());
+  const told = { ulimits: limitsFor(kind, ownLimits()), ...sysctlsFor(kind) };
+  const request = renderContainer({ spec: mountableHere(spec), options, image: { id: image.Id, name }, user, ...told });
   return (await engine.createContainer(request)) ?? awaitNamed(engine, spec);
 };
 
@@ -131,7 +133,15 @@ const create = async (parts: DockerParts, spec: PlaceSpec, progress: (line: stri
   const engine = await parts.engine();
   const before = await findOwn(engine, spec);
   const made = await finish(engine, parts, before?.Id ?? (await make(engine, parts, { spec, progress })));
-  return createContainerPlace({ engine, ...made, mounted: mountedIn(parts, made.container) });
+  const place = createContainerPlace({ engine, ...made, mounted: mountedIn(parts, made.container) });
+  if (parts.options.workspace === 'copy') return place;
+  try {
+    await proveBound(place, spec);
+  } catch (thrown) {
+    await place.remove().catch(() => undefined);
+    throw thrown;
+  }
+  return place;
 };
 
 const find = async (parts: DockerParts, environmentId: string, ref: Readonly<Record<string, string>>): Promise<Place | null> => {
@@ -176,6 +186,7 @@ const sweep = async (parts: DockerParts, environmentId: string): Promise<void> =
 /** The provider of containers. */
 export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   name: 'docker',
+  about: async () => describeEngine(await (await parts.engine()).about()),
   images: { build: createImageBuilder(parts), prune: () => pruneImages(parts) },
   preflight: async () => {
     const engine = await parts.engine();
@@ -189,7 +200,7 @@ export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   list: () => idsOf(parts),
   sweep: (environmentId) => sweep(parts, environmentId),
   provides: PROVIDES,
-  cannotStop: CANNOT_STOP,
+  cannotStop: parts.options.workspace === 'bind' ? [...CANNOT_STOP, ...BOUND_CANNOT_STOP] : CANNOT_STOP,
   toolPaths: parts.options.toolPaths,
   ownPaths: ['/tmp', '/var/tmp', '/dev/shm'],
   protectsPaths: false,

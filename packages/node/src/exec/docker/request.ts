@@ -20,6 +20,8 @@ export type ContainerPlan = {
   readonly user: string;
   /** Limits of programs that the engine has to be told. */
   readonly ulimits: readonly Ulimit[];
+  /** Switches of its network that the engine has to be told. */
+  readonly sysctls?: Readonly<Record<string, string>>;
 };
 
 /**
@@ -97,6 +99,7 @@ const hostConfig = (plan: ContainerPlan) => {
     Mounts: mountsOf(plan),
     LogConfig: { Type: 'none', Config: {} },
     ...(options.runtime === null ? {} : { Runtime: options.runtime }),
+    ...(plan.sysctls === undefined ? {} : { Sysctls: { ...plan.sysctls } }),
   };
 };
 

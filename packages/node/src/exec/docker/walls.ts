@@ -32,6 +32,13 @@ export const CANNOT_STOP: readonly string[] = [
   'People who may use the engine: they see and can change every container of it.',
 ];
 
+/** The same where programs work in directories of this machine (workspace: bind). */
+export const BOUND_CANNOT_STOP: readonly string[] = [
+  'Filling the disk of this machine: checkout and home lie there, and no limit is set.',
+  'Leaving files in the checkout that belong to another user of this machine, or links that lead elsewhere here; the node follows none.',
+  'Making protected paths of the checkout that are not there yet; those that are there are mounted read-only.',
+];
+
 const refuse = (message: string, fix: string): OrreryError =>
   new OrreryError('backend_unavailable', message, { rule: 'Nothing is started with weaker walls.', fix });
 

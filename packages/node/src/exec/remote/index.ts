@@ -72,7 +72,8 @@ const pruneImages = async ({ images }: PlaceProvider, { dryRun }: Pruning): Prom
   dryRun || images === undefined ? [] : images.prune();
 
 /** What only some places can. */
-const abilities = ({ discard, images }: PlaceProvider): Pick<Backend, 'discard' | 'images'> => ({
+const abilities = ({ about, discard, images }: PlaceProvider): Pick<Backend, 'about' | 'discard' | 'images'> => ({
+  ...(about === undefined ? {} : { about }),
   ...(discard === undefined ? {} : { discard }),
   ...(images === undefined ? {} : { images: { build: images.build } }),
 });

@@ -108,6 +108,8 @@ export type PlaceImages = {
 /** What makes one remote backend differ from another: docker, kubernetes, ssh. */
 export type PlaceProvider = {
   readonly name: string;
+  /** What the places are of, in a few words: which engine, in which version. Absent: nothing more than the name. */
+  about?(): Promise<string>;
   /** Absent where images are not built. */
   readonly images?: PlaceImages;
   /** Throws OrreryError `backend_unavailable` with what is missing and how to get it. */
