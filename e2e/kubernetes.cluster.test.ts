@@ -1,70 +1,100 @@
-/** Whole tasks in pods: a real node, a real cluster, commands with hooks, a node that dies in the middle. */
-import { describe, expect, it } from 'vitest';
-import { TEST_IMAGE, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
+/** Whole tasks and environments in pods: a real node and a real cluster, files in the pod and on a volume. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TEST_IMAGE, deletePods, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
 import { freshInstance } from '../packages/node/test/kubernetes/provider.ts';
+import { makeVolumes, type TestVolumes } from '../packages/node/test/kubernetes/volumes.ts';
 import { commandsOn, verdictOf } from './support/commands.ts';
+import { settledEnvironment } from './support/environments.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import { placeOfTest } from './support/place.ts';
+import { describeRemoteEnvironments } from './support/remote-environments.ts';
+import { describeRemoteTasks, nothingThere, type RemoteSubject } from './support/remote-tasks.ts';
 import { makeRepository } from './support/repository.ts';
-import { bodiesOf, eventsOf, printed, taskEnd, textOf, waitFor } from './support/wait.ts';
+import { printed, taskEnd, waitFor } from './support/wait.ts';
 
-const TASK_MS = 240_000;
+const SERVER = `exec node -e "require('node:net').createServer((s) => s.end('$2')).listen($1, '127.0.0.1')"`;
 
-const instance = freshInstance();
-const config = () => ({
+const configOf = (instance: string, more: object = {}) => ({
   execution: {
     backend: 'kubernetes',
-    options: { kubernetes: { kubeconfig: testKubeconfig(), instance, image: TEST_IMAGE, imagePullPolicy: 'Never' } },
+    options: { kubernetes: { kubeconfig: testKubeconfig(), instance, image: TEST_IMAGE, imagePullPolicy: 'Never', ...more } },
   },
 });
-const noPods = (): Promise<true> => waitFor('no pod', async () => ((await podsOf(instance)).length === 0 ? true : null), 120_000);
 
 describe('on kubernetes', { timeout: 400_000 }, () => {
-  it('hooks and command run in one pod that knows nothing of this machine, and the work comes back', async (context) => {
+  const instance = freshInstance();
+  const subject: RemoteSubject = {
+    backend: 'kubernetes',
+    config: () => configOf(instance),
+    there: () => podsOf(instance),
+    look: ['id -u', '1000\\n'],
+    server: SERVER,
+  };
+  describeRemoteTasks(subject);
+  describeRemoteEnvironments(subject);
+});
+
+describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
+  const instance = freshInstance();
+  let volumes: TestVolumes;
+  beforeAll(async () => void (volumes = await makeVolumes(4)));
+  afterAll(() => volumes?.remove());
+  const config = () => configOf(instance, volumes.options);
+  const there = async (): Promise<unknown[]> => [...(await podsOf(instance)), ...(await volumes.claims(instance))];
+  const subject = { backend: 'kubernetes', there };
+
+  it('a task whose pod is taken away is interrupted, and what it did until then is its result', async (context) => {
     const place = placeOfTest(config(), context);
     const life = await place.up();
     const client = place.client(life);
-    const repository = makeRepository(place, 'podded', {
-      init: 'echo kept > "$HOME/of-init"',
-      before: 'cat "$HOME/of-init" > before.txt',
-      validation: 'test "$(cat before.txt)" = kept && test "$(cat rounds.txt | wc -l)" -ge 2',
-      after: 'echo ended',
-    });
-    await client.call('projectAdd', { body: { source: repository } });
-    const script = `echo round >> rounds.txt; printf '\\0\\377' > bytes; ln -sf bytes link; rm -f README.md
-      for path in ${place.data} ${place.folder} ${repository}; do ls "$path" >/dev/null 2>&1 && echo "open: $path"; done
-      id -u; git log --oneline | wc -l`;
-    const { conduct } = commandsOn(place, () => client);
-    const task = await conduct(script, { project: repository, maxRetries: 2 });
-    const events = await eventsOf(client, task.id);
-    expect(verdictOf(task)).toEqual(['accepted', null]);
-    expect(bodiesOf(events, 'attempt.started').map(({ backend }) => backend)).toEqual(['kubernetes']);
-    expect(textOf(events)).toMatch(/^(1000\n[1-9]\d*\n){2}$/);
-    const { files } = await client.call('taskDiff', { params: { id: task.id } });
-    expect(files.map(({ path, status }) => `${status} ${path}`).toSorted()).toEqual([
-      'added before.txt',
-      'added bytes',
-      'added link',
-      'added rounds.txt',
-      'deleted README.md',
-    ]);
+    const { project, send } = commandsOn(place, () => client);
+    const id = await send('echo work > made.txt; echo made; exec sleep 600', { project: await project('taken') });
+    await printed(client, id, 'made');
+    await deletePods(instance);
+    const task = await taskEnd(client, id, 240_000);
+    expect(verdictOf(task)).toEqual(['interrupted', 'infrastructure']);
+    const { files } = await client.call('taskDiff', { params: { id } });
+    expect(files.map(({ path, status }) => `${status} ${path}`)).toEqual(['added made.txt']);
     expect(await settledLeftovers(place, life.pid, 60_000)).toEqual(nothing);
-    await noPods();
+    await nothingThere(subject);
   });
 
-  it('a node killed in the middle is started again, and the program has gone on and is not started twice', async (context) => {
+  it('an environment keeps its claim while it is stopped and over a lost pod; delete takes it, and down --prune whatever nobody knows', async (context) => {
     const place = placeOfTest(config(), context);
-    const life = await place.up();
-    const { send } = commandsOn(place, () => place.client(life));
-    const id = await send('echo begun; echo x >> "$HOME/starts"; sleep 6; cat "$HOME/starts"; echo done');
-    await printed(place.client(life), id, 'begun');
+    let life = await place.up();
+    let client = place.client(life);
+    const repository = makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' });
+    await client.call('projectAdd', { body: { source: repository } });
+    const exec = async (script: string): Promise<string> =>
+      (await place.cli(['env', 'exec', 'box', '--', 'sh', '-c', script])).stdout;
+    const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'box' } });
+    expect(await settledEnvironment(client, id)).toMatchObject({ state: 'ready', reason: null });
+    await exec('echo one > one.txt; echo state > "$HOME/state"; echo tmp > "$TMPDIR/tmp"');
+    expect((await place.cli(['env', 'stop', 'box'])).code).toBe(0);
+    const claim = (await volumes.claims(instance)).map(({ metadata }) => metadata?.uid);
+    expect([claim.length, await podsOf(instance)]).toEqual([1, []]);
+    expect((await place.cli(['down', '--prune', '--json'])).envelope().result).toMatchObject({
+      pruned: expect.arrayContaining([{ backend: 'kubernetes', removed: [], problem: null }]) as unknown,
+    });
+    life = await place.up();
+    client = place.client(life);
+    expect((await place.cli(['env', 'start', 'box'])).code).toBe(0);
+    expect(await exec('cat one.txt "$HOME/state" "$TMPDIR/tmp"; echo two > two.txt')).toBe('one\nstate\ntmp\n');
+    // The pod goes while the node is away: the next start has the environment, on the same claim.
     await life.kill();
-    expect(await podsOf(instance)).toHaveLength(1);
-    const second = await place.up();
-    const next = place.client(second);
-    expect(verdictOf(await taskEnd(next, id, TASK_MS))).toEqual(['accepted', null]);
-    expect(textOf(await eventsOf(next, id))).toBe('begun\nx\ndone\n');
-    expect(await settledLeftovers(place, second.pid, 60_000)).toEqual(nothing);
-    await noPods();
+    await deletePods(instance);
+    life = await place.up();
+    client = place.client(life);
+    const seen = await waitFor(
+      'the files',
+      async () => ((await exec('cat two.txt "$HOME/state"')) === 'two\nstate\n' ? true : null),
+      120_000,
+    );
+    expect([seen, (await volumes.claims(instance)).map(({ metadata }) => metadata?.uid)]).toEqual([true, claim]);
+    expect((await place.cli(['env', 'delete', 'box', '--salvage'])).code).toBe(0);
+    await nothingThere(subject);
+    const { items } = await client.call('salvageList', { query: {} });
+    const { paths } = await client.call('salvageShow', { params: { id: items[0]?.id ?? '' } });
+    expect(paths.toSorted()).toEqual(['one.txt', 'two.txt']);
   });
 });

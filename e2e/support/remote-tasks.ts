@@ -22,7 +22,7 @@ export type RemoteSubject = {
 const TASK_MS = 240_000;
 
 /** Resolves when nothing of the backend is there any more. */
-export const nothingThere = ({ backend, there }: RemoteSubject): Promise<true> =>
+export const nothingThere = ({ backend, there }: Pick<RemoteSubject, 'backend' | 'there'>): Promise<true> =>
   waitFor(`nothing of ${backend} is there`, async () => ((await there()).length === 0 ? true : null), 120_000);
 
 /** Runs the cases. */

@@ -42,12 +42,22 @@ export const startCluster = (directory: string, archives: readonly string[]): st
 /** Stops it; the directory stays. */
 export const stopCluster = (directory: string): void => void run('down.sh', [directory]);
 
-/** Pods of that name in the cluster, those left out that are being deleted. */
-export const podsOf = async (instance: string): Promise<string[]> => {
+const coreOfTests = (): CoreV1Api => {
   const config = new KubeConfig();
   config.loadFromFile(testKubeconfig());
-  const { items } = await config
-    .makeApiClient(CoreV1Api)
-    .listNamespacedPod({ namespace: 'default', labelSelector: instanceSelector(instance) });
+  return config.makeApiClient(CoreV1Api);
+};
+
+/** Takes the pods of an instance away as somebody else would, at once and without a word to their programs. */
+export const deletePods = async (instance: string): Promise<void> => {
+  const core = coreOfTests();
+  for (const name of await podsOf(instance))
+    await core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
+};
+
+/** Pods of that name in the cluster, those left out that are being deleted. */
+export const podsOf = async (instance: string): Promise<string[]> => {
+  const labelSelector = instanceSelector(instance);
+  const { items } = await coreOfTests().listNamespacedPod({ namespace: 'default', labelSelector });
   return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).map(({ metadata }) => metadata?.name ?? '');
 };

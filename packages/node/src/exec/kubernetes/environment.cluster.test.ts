@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, sy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { collect } from '../../../test/conformance/stage.ts';
 import { sampleEnvironment, sampleRun } from '../../../test/exec/sample-specs.ts';
 import { TEST_IMAGE, podsOf, testKubeconfig } from '../../../test/kubernetes/cluster.ts';
+import { openCutLine } from '../../../test/kubernetes/cut-line.ts';
 import { remoteParts } from '../../../test/remote/remote-parts.ts';
 import type { Backend, Environment, EnvironmentSpec, RunSpec } from '../backend.ts';
 import { kubernetesFactory } from './index.ts';
@@ -25,7 +26,9 @@ const core = (): CoreV1Api => {
 
 const ourPods = (): Promise<string[]> => podsOf(INSTANCE);
 
-const newStage = (more: Record<string, unknown> = {}): { readonly spec: EnvironmentSpec; readonly node: () => Backend } => {
+const newStage = (
+  more: (root: string) => Record<string, unknown> = () => ({}),
+): { readonly root: string; readonly spec: EnvironmentSpec; readonly node: () => Backend } => {
   const root = mkdtempSync(join(tmpdir(), 'orrery-pod-'));
   directories.push(root);
   const spec = sampleEnvironment({
@@ -37,8 +40,14 @@ const newStage = (more: Record<string, unknown> = {}): { readonly spec: Environm
     limits: { wallMs: 300_000, outputBytes: 1024 ** 3 },
   });
   for (const path of [spec.workdir, spec.home, spec.scratchpad]) mkdirSync(path);
-  const options = { kubeconfig: testKubeconfig(), image: TEST_IMAGE, imagePullPolicy: 'Never', instance: INSTANCE, ...more };
-  return { spec, node: () => kubernetesFactory(remoteParts(join(root, 'state'))).make(options) };
+  const options = {
+    kubeconfig: testKubeconfig(),
+    image: TEST_IMAGE,
+    imagePullPolicy: 'Never',
+    instance: INSTANCE,
+    ...more(root),
+  };
+  return { root, spec, node: () => kubernetesFactory(remoteParts(join(root, 'state'))).make(options) };
 };
 
 const start = (environment: Environment, script: string, over: Partial<RunSpec> = {}) =>
@@ -100,7 +109,7 @@ describe('an environment in a pod', () => {
   });
 
   it('whose program the kernel ends for want of memory says so: it reached the memory limit, and what failed otherwise did not', async () => {
-    const { spec, node } = newStage({ memory: '64Mi' });
+    const { spec, node } = newStage(() => ({ memory: '64Mi' }));
     const environment = await node().open(spec);
     const eat = 'x=$(head -c 400000000 /dev/zero | tr "\\0" a); echo ${#x}';
     const fine = await run(environment, 'exit 9');
@@ -109,6 +118,32 @@ describe('an environment in a pod', () => {
     // What was counted before is not held against the next.
     const later = await run(environment, 'kill -9 $$');
     expect([later.end.limit, later.end.signal]).toEqual([null, 'SIGKILL']);
+    expect(await environment.close()).toEqual({ lost: null });
+  });
+
+  it('whose connection is cut 20 times in the middle of a turn has the output and the input of an uncut one', async () => {
+    const configIn = (root: string): string => join(root, 'cut.yaml');
+    const { root, spec, node } = newStage((directory) => ({ kubeconfig: configIn(directory) }));
+    const line = await openCutLine(configIn(root));
+    onTestFinished(() => line.close());
+    const environment = await node().open(spec);
+    const script = 'n=0; while read line; do n=$((n+1)); echo "$n $line"; echo "e $line" >&2; done; echo bye; exit 5';
+    const handle = await start(environment, script, { stdio: 'stream' });
+    await handle.go();
+    const reading = Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
+    let cuts = 0;
+    for (let round = 1; round <= 20; round += 1) {
+      const written = handle.write(`input-${round}`, Buffer.from(`line ${round}\n`));
+      if (line.cut() > 0) cuts += 1;
+      expect(await written).toEqual({ state: 'written' });
+    }
+    await handle.closeInput();
+    const [stdout, stderr, end] = await reading;
+    const lines = Array.from({ length: 20 }, (_, index) => index + 1);
+    expect(stdout.toString()).toBe(`${lines.map((n) => `${n} line ${n}\n`).join('')}bye\n`);
+    expect(stderr.toString()).toBe(lines.map((n) => `e line ${n}\n`).join(''));
+    expect([end.exitCode, cuts]).toEqual([5, 20]);
+    await handle.finish();
     expect(await environment.close()).toEqual({ lost: null });
   });
 

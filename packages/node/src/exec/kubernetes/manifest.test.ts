@@ -57,6 +57,19 @@ describe('the pod of an environment', () => {
     });
   });
 
+  it('has the very image that was named, pinned by digest or not, and is fetched as the operator says or as the cluster does', () => {
+    const pinned = `registry.example/agent:1@sha256:${'a'.repeat(64)}`;
+    const containerFor = (given: Record<string, unknown>, image: string) =>
+      podManifest(spec, { options: options(given), instance: 'a', image, claim: null }).spec?.containers[0];
+    expect([
+      containerFor({}, pinned)?.image,
+      containerFor({}, pinned)?.imagePullPolicy,
+      containerFor({ imagePullPolicy: 'Never' }, pinned)?.imagePullPolicy,
+      containerFor({ imagePullPolicy: 'Always' }, 'agent:1')?.imagePullPolicy,
+      options({ image: pinned }).image,
+    ]).toEqual([pinned, undefined, 'Never', 'Always', pinned]);
+  });
+
   it('has its files on a volume where it has a claim', () => {
     const pod = podManifest(spec, { options: options({ disk: '1Gi' }), instance: 'a', image: 'a', claim: 'orrery-x' });
     expect(pod.spec?.volumes).toEqual([{ name: 'orrery', persistentVolumeClaim: { claimName: 'orrery-x' } }]);

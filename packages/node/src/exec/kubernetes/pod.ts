@@ -4,13 +4,13 @@ import { OrreryError } from '@orrery/protocol/errors';
 import type { Clock } from '../../kernel/clock.ts';
 import { mustRun } from '../remote/command.ts';
 import { layoutOf } from '../remote/furnish.ts';
+import { measurePlace } from '../remote/measure.ts';
 import type { Place, PlaceCommand, PlaceProcess, PlaceState } from '../remote/place.ts';
 import type { Cluster } from './cluster.ts';
 import { endingByMark, marked } from './end-mark.ts';
 import { endedByCluster, isOver, stateOf } from './explain.ts';
 import { GONE_MS, POLL_MS } from './limits.ts';
 import { ROOT } from './manifest.ts';
-import { measure } from './measure.ts';
 import { withEndingInput, withPieces } from './stdin.ts';
 
 /** What finds a pod again, and makes another one on its volume. */
@@ -116,7 +116,7 @@ export const podPlace = ({ clock, cluster, settle }: PodPlaceParts, ref: PodRef,
     exec,
     state: () => stateIn(cluster, ref),
     explain: async () => endedByCluster(await cluster.readPod(ref.name).catch(() => null)),
-    stats: () => measure(exec),
+    stats: () => measurePlace({ exec }, ROOT),
     remove: async () => {
       const state = stateOf(await cluster.readPod(ref.name), ref.uid);
       // Nothing secret outlives the programs on a volume that stays.

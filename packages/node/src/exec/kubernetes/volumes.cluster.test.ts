@@ -12,12 +12,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { collect } from '../../../test/conformance/stage.ts';
 import { sampleEnvironment, sampleRun } from '../../../test/exec/sample-specs.ts';
 import { makePodBackend } from '../../../test/kubernetes/backend.ts';
-import { podsOf, testKubeconfig } from '../../../test/kubernetes/cluster.ts';
+import { deletePods, podsOf, testKubeconfig } from '../../../test/kubernetes/cluster.ts';
 import { freshInstance } from '../../../test/kubernetes/provider.ts';
 import { makeVolumes } from '../../../test/kubernetes/volumes.ts';
 import type { TestVolumes } from '../../../test/kubernetes/volumes.ts';
@@ -71,18 +70,6 @@ const run = async (environment: Environment, script: string, runId: string): Pro
   return stdout.toString();
 };
 
-/** Takes the pod away as somebody else would, at once. */
-const losePod = async (): Promise<void> => {
-  const config = new KubeConfig();
-  config.loadFromFile(testKubeconfig());
-  const core = config.makeApiClient(CoreV1Api);
-  for (const name of await podsOf(instance)) {
-    await core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
-    const there = (): Promise<unknown> => core.readNamespacedPod({ namespace: 'default', name }).catch(() => null);
-    await expect.poll(there, { timeout: 90_000, interval: 300 }).toBeNull();
-  }
-};
-
 const holders = async (): Promise<(string | null)[]> => (await volumes.claims(instance)).map(holderOf);
 
 describe('an environment on a volume', () => {
@@ -131,7 +118,7 @@ describe('an environment on a volume', () => {
     const environment = await backend.open(spec);
     const handle = await start(environment, 'echo work > made; echo made; exec sleep 600', 'one');
     for await (const { bytes } of handle.output('stdout', 0)) if (Buffer.from(bytes).includes('made')) break;
-    await losePod();
+    await deletePods(instance);
     await expect(handle.wait()).rejects.toMatchObject({ code: 'keeper_lost' });
     expect(await environment.close()).toEqual({ lost: null });
     expect([readdirSync(spec.workdir), await podsOf(instance), await holders()]).toEqual([['made'], [], []]);
@@ -143,7 +130,7 @@ describe('an environment on a volume', () => {
       for await (const { bytes } of going.output('stdout', 0)) if (Buffer.from(bytes).includes('made')) break;
       backend.detach?.();
       going.detach();
-      await losePod();
+      await deletePods(instance);
       const again = backendOf();
       if (comes) {
         const found = await again.reopen(next);
