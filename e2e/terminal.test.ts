@@ -1,14 +1,10 @@
 /** Commands and shells in open environments: streams and exit codes as they are, and a person's terminal by tmux. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import process from 'node:process';
 import type { Client } from '@orrery/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandsOn } from './support/commands.ts';
-import { placeOfSuite, ROOT } from './support/place.ts';
-import { printed, taskEnd, waitFor } from './support/wait.ts';
+import { placeOfSuite } from './support/place.ts';
+import { hasTmux, panesOfSuite } from './support/tmux.ts';
+import { printed, taskEnd } from './support/wait.ts';
 
 const place = placeOfSuite();
 let client: Client;
@@ -72,57 +68,25 @@ describe.each(['sandbox', 'local'])('a command on %s', (backend) => {
   });
 });
 
-const tmux = ((): string | null => {
-  try {
-    return execFileSync('sh', ['-c', 'command -v tmux'], { encoding: 'utf8' }).trim();
-  } catch {
-    return null;
-  }
-})();
-
-describe.skipIf(tmux === null)('a shell, seen by a person (needs tmux)', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'orrery-tmux-'));
-  const run = (...args: string[]): string =>
-    execFileSync('tmux', ['-S', join(folder, 'socket'), '-f', '/dev/null', ...args], {
-      encoding: 'utf8',
-      env: { ...place.env, TERM: 'xterm-256color' },
-    });
-  const screen = (pane: string): string => run('capture-pane', '-p', '-t', pane);
-  const cli = (words: string): string => `'${process.execPath}' '${join(ROOT, 'packages/cli/src/main.ts')}' ${words}`;
-  const start = (name: string, words: string): void =>
-    void run('new-session', '-d', '-s', name, '-x', '100', '-y', '30', `${cli(words)}; echo "left with $?"; sleep 600`);
-  const seen = (pane: string, what: RegExp): Promise<string> =>
-    waitFor(`${what} on the screen of ${pane}`, () => (what.test(screen(pane)) ? screen(pane) : null), 60_000).catch(
-      (thrown: unknown) => {
-        throw new Error(`${String((thrown as Error).message)}:\n${screen(pane)}`);
-      },
-    );
-  const type = (pane: string, text: string): void => void run('send-keys', '-t', pane, '-l', text);
-  const press = (pane: string, key: string): void => void run('send-keys', '-t', pane, key);
-  afterAll(() => {
-    try {
-      run('kill-server');
-    } catch {
-      // It may have ended with its last session.
-    }
-    rmSync(folder, { recursive: true, force: true });
-  });
+describe.skipIf(!hasTmux)('a shell, seen by a person (needs tmux)', () => {
+  const { start, seen, type, press } = panesOfSuite(place);
 
   it.each(['sandbox', 'local'])('on %s: controlling terminal, leaving, the same screen again', async (backend) => {
     const id = await openOn(backend);
     const [one, two] = [`one-${backend}`, `two-${backend}`];
     start(one, `env shell ${id}`);
     await seen(one, /[$#] *$/m);
-    type(one, 'clear; tty; stty size; echo "stays on the screen"');
+    // The terminal is the controlling one, and jobs are controlled by it.
+    type(one, 'clear; tty; stty size </dev/tty; sleep 600 & kill %1; wait %1; echo "stays on the screen"');
     press(one, 'Enter');
-    await seen(one, /^\/dev\/pts\/\d+\n30 100\nstays on the screen/m);
+    await seen(one, /^\/dev\/pts\/\d+\n30 100\n[^]*stays on the screen/m);
     press(one, 'C-]');
     await seen(one, /It goes on\./);
     const listed = await place.cli(['env', 'logs', id, '--json']);
     const { items } = listed.envelope().result as { items: { id: string; state: string }[] };
     expect(items.at(-1)).toMatchObject({ state: 'running' });
     start(two, `env shell ${id} --attach ${items.at(-1)?.id ?? ''}`);
-    await seen(two, /^\/dev\/pts\/\d+\n30 100\nstays on the screen/m);
+    await seen(two, /^\/dev\/pts\/\d+\n30 100\n[^]*stays on the screen/m);
     type(two, 'exit 3');
     press(two, 'Enter');
     await seen(two, /left with 3/);

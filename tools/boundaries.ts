@@ -17,6 +17,8 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
       'hono',
       '@hono/node-server',
       '@kubernetes/client-node',
+      '@xterm/addon-serialize',
+      '@xterm/headless',
       'ajv',
       'better-sqlite3',
       'dockerode',

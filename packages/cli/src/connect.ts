@@ -96,9 +96,11 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
     const upgrade = async (path: string, protocol: string): Promise<Duplex> =>
       openUpgrade({ origin: target.url, token: await readToken(target.tokenFile), path, protocol });
     const webSocket = async (path: string, protocol: string): Promise<WebSocket> => {
-      const token = await readToken(target.tokenFile);
+      // A node that was started anew may be at another address.
+      const { url, tokenFile } = (await findNode(world, paths, selection)) ?? target;
+      const token = await readToken(tokenFile);
       const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-      return new WebSocket(`${target.url.replace(/^http/, 'ws')}/api/v1${path}`, { protocols: [protocol], headers });
+      return new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1${path}`, { protocols: [protocol], headers });
     };
     return { client, node, upgrade, webSocket, operations: new Set(capabilities.operations), local: target.local };
   } catch (thrown) {

@@ -83,6 +83,7 @@ export const verdictText = (screen: Screen, task: Task, diff: TaskDiff | null): 
 /** What may be done with a task now. */
 export const nextCommands = (task: Task): string[] => {
   const commands: string[] = [];
+  if (task.interactive && ['running', 'waiting'].includes(task.state)) commands.push(`orrery task attach ${task.id}`);
   if ((task.result?.filesChanged ?? 0) > 0) commands.push(`orrery task diff ${task.id}`);
   if (task.state === 'accepted' && (task.result?.filesChanged ?? 0) > 0 && task.project !== null && task.appliedAt === null)
     commands.push(`orrery task apply ${task.id}`);

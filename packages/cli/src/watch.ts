@@ -14,6 +14,10 @@ export type Watching = {
   readonly onEvent: (event: OrreryEvent) => Promise<void> | void;
   readonly onConnection?: (lost: OrreryError | null) => void;
   readonly deadlineMs?: number;
+  /** A wait for a person does not end it: the person is here. */
+  readonly throughWaits?: boolean;
+  /** Ends it after an event. */
+  readonly until?: (event: OrreryEvent) => Promise<boolean>;
 };
 
 /** Whether a task may be over, or wait for a person, after an event. */
@@ -49,9 +53,11 @@ export const watchTask = async ({ world }: CommandContext, { client }: Connectio
       onConnection: watching.onConnection,
     })) {
       await watching.onEvent(event);
-      if (!turns(event)) continue;
+      const found = (await watching.until?.(event)) === true;
+      if (!found && !turns(event)) continue;
       const task = await client.call('taskShow', { params: { id: watching.id } });
-      if (endOfTask(task) === null) continue;
+      if (found) return { task, stopped: null };
+      if (endOfTask(task) === null || (watching.throughWaits === true && task.state === 'waiting')) continue;
       await showRest(client, watching, event.sequence ?? 0);
       return { task, stopped: null };
     }

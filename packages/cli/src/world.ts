@@ -13,7 +13,11 @@ export type Output = {
 };
 
 /** What is typed or piped, as it comes. */
-export type Input = { readonly onBytes: (bytes: Uint8Array) => void; readonly onEnd: () => void };
+export type Input = {
+  /** What it answers is waited for before more is read. */
+  readonly onBytes: (bytes: Uint8Array) => Promise<void> | undefined;
+  readonly onEnd: () => void;
+};
 
 /** Everything of the machine that the command line touches; tests give their own. */
 export type World = {
@@ -61,9 +65,17 @@ const followInput = ({ onBytes, onEnd }: Input): (() => void) => {
   const { stdin } = process;
   const raw = stdin.isTTY === true;
   if (raw) stdin.setRawMode(true);
-  stdin.on('data', onBytes).on('end', onEnd).resume();
+  let over = false;
+  const take = (bytes: Uint8Array): void => {
+    const room = onBytes(bytes);
+    if (room === undefined) return;
+    stdin.pause();
+    void room.then(() => (over ? undefined : stdin.resume()));
+  };
+  stdin.on('data', take).on('end', onEnd).resume();
   return () => {
-    stdin.off('data', onBytes).off('end', onEnd).pause();
+    over = true;
+    stdin.off('data', take).off('end', onEnd).pause();
     if (raw) stdin.setRawMode(false);
   };
 };

@@ -172,6 +172,7 @@ const recordOf = ({ id, body, project }: Made): Task => ({
   base: null,
   branch: null,
   readOnly: body['readOnly'] === true,
+  interactive: body['interactive'] === true,
   priority: Number(body['priority']),
   continues: null,
   dependsOn: [],

@@ -122,7 +122,7 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
         read: async () => (wish.stdinFails === true ? Promise.reject(new TypeError('broken')) : (wish.stdin ?? '')),
         readHidden: async () => wish.stdin ?? '',
         follow: ({ onBytes, onEnd }) => {
-          if (wish.stdin !== undefined) onBytes(Buffer.from(wish.stdin));
+          if (wish.stdin !== undefined) void onBytes(Buffer.from(wish.stdin));
           onEnd();
           return () => undefined;
         },

@@ -53,7 +53,7 @@ describe('completion', () => {
       shells: await words('completion', ''),
     }).toEqual({
       nouns: ['task'],
-      verbs: ['add', 'apply'],
+      verbs: ['add', 'attach', 'apply'],
       options: ['--mode'],
       choices: ['running', 'rejected'],
       ids: 5,

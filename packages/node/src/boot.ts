@@ -75,6 +75,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
   ending.closeLater(cleanHourly({ ...parts, environments: work.environments }));
+  ending.closeLater(parts.screens.thread.close);
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();
   named.watch();

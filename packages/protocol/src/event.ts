@@ -64,6 +64,8 @@ export const taskBody = z.discriminatedUnion('kind', [
     stream: z.enum(['stdout', 'stderr']),
     text: z.string(),
   }),
+  /** The full screen of an agent program is there to be connected to. */
+  z.object({ kind: z.literal('terminal.opened'), attempt: z.int(), environmentId: z.string(), terminal: z.string() }),
   z.object({
     kind: z.literal('stage.ended'),
     attempt: z.int(),

@@ -59,12 +59,10 @@ const isBranchName = (name: string): boolean =>
 const jsonSchema = z.record(z.string(), z.unknown());
 
 /** What a client sends to make a task. */
-export const taskCreate = z.strictObject({
-  prompt: z
-    .string()
-    .min(1)
-    .max(4_000_000)
-    .refine((text) => text.trim() !== '' && withoutNul(text), 'may not be blank or hold a NUL'),
+const taskFields = z.strictObject({
+  prompt: z.string().max(4_000_000).refine(withoutNul, 'may not hold a NUL'),
+  /** The agent program's own full screen, for a person at a terminal: `terminal.opened` says where. Its prompt may be empty. */
+  interactive: z.boolean().optional(),
   /** Id, name or path of a project; null runs in a scratch folder. */
   project: z.string().max(4096).nullable().default(null),
   harness: z.string().max(100).optional(),
@@ -111,6 +109,10 @@ export const taskCreate = z.strictObject({
   noCache: z.boolean().optional(),
   requestId: requestId.optional(),
   origin: taskOrigin.optional(),
+});
+export const taskCreate = taskFields.superRefine(({ prompt, interactive }, context) => {
+  if (prompt.trim() === '' && !(interactive === true && prompt === ''))
+    context.addIssue({ code: 'custom', path: ['prompt'], message: 'may not be blank' });
 });
 export type TaskCreate = z.input<typeof taskCreate>;
 export type TaskIntent = z.output<typeof taskCreate>;
@@ -174,6 +176,8 @@ export const task = z.object({
   base: z.string().nullable(),
   branch: z.string().nullable(),
   readOnly: z.boolean(),
+  /** Whether a person works with the program's own full screen. */
+  interactive: z.boolean(),
   priority: z.int(),
   /** The task whose conversation it continues. */
   continues: z.string().nullable(),

@@ -1,8 +1,11 @@
 // Binary frames of a terminal: what they are (1 byte), the generation of the stream (4), the offset of the first byte in
 // it (8), then bytes. Numbers are big endian. Free of imports, so that the command line can load it at once.
 
-/** What a binary frame is: output of a program, or input to it. */
-export type TerminalStream = 'stdin' | 'stdout' | 'stderr';
+/**
+ * What a binary frame is: output of a program, input to it, or the screen as it was at an offset of the output, as what has
+ * to be written to an empty terminal to see it.
+ */
+export type TerminalStream = 'stdin' | 'stdout' | 'stderr' | 'screen';
 
 /** One binary frame. */
 export type TerminalBytes = {
@@ -13,7 +16,7 @@ export type TerminalBytes = {
 };
 
 const HEADER_BYTES = 13;
-const STREAMS: readonly TerminalStream[] = ['stdin', 'stdout', 'stderr'];
+const STREAMS: readonly TerminalStream[] = ['stdin', 'stdout', 'stderr', 'screen'];
 
 /** A frame as bytes. */
 export const encodeTerminalBytes = ({ stream, generation, offset, bytes }: TerminalBytes): Uint8Array => {

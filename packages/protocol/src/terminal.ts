@@ -98,6 +98,8 @@ export const viewerFrame = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('size'), columns, rows, visible: z.boolean().default(true) }),
   /** Become the one who writes. */
   z.strictObject({ type: z.literal('take') }),
+  /** Output up to these offsets was taken: of a viewer that said `window`, no more than that is ever on its way. */
+  z.strictObject({ type: z.literal('seen'), stdout: z.int().min(0), stderr: z.int().min(0) }),
   z.strictObject({ type: z.literal('end-input') }),
   z.strictObject({ type: z.literal('terminate') }),
   z.strictObject({ type: z.literal('kill') }),
@@ -112,10 +114,22 @@ export type TerminalFrame =
       /** Identifies this connection's input after it is resumed. */
       readonly viewer: string;
       readonly writer: 'you' | 'other' | 'none';
+      /** Output before it was there already: it is shown again, and what it asks of a terminal is answered by none. */
+      readonly replayUntil: number;
     }
   | { readonly type: 'size'; readonly columns: number; readonly rows: number }
-  /** What lay between is gone: output of the stream goes on at this offset. */
-  | { readonly type: 'desync'; readonly stream: 'stdout' | 'stderr'; readonly offset: number }
+  /**
+   * What lay between is gone: output of the stream goes on at this offset. `screen`: how it looked there follows, in binary
+   * frames of that stream with so many bytes in all, drawn at that size; null: nobody knows.
+   */
+  | {
+      readonly type: 'desync';
+      readonly stream: 'stdout' | 'stderr';
+      readonly offset: number;
+      readonly screen: { readonly columns: number; readonly rows: number; readonly bytes: number } | null;
+    }
+  /** Input up to this offset was written to the program. */
+  | { readonly type: 'took'; readonly offset: number }
   | { readonly type: 'writer'; readonly writer: 'you' | 'other' | 'none' }
   | { readonly type: 'refused'; readonly code: string; readonly message: string }
   | {

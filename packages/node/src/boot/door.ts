@@ -54,7 +54,8 @@ export const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> =>
     port: () => config.current().listen.previewPort,
     anyPort: () => usual('listen.previewPort'),
   });
-  const terminals = createTerminals({ store, clock, ids, log, places, environmentsDirectory: parts.environmentsDirectory });
+  const { environmentsDirectory, screens } = parts;
+  const terminals = createTerminals({ store, clock, ids, log, places, screens, environmentsDirectory });
   const handlers = {
     ...sliceHandlers(parts, given),
     ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),

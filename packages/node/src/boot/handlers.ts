@@ -90,7 +90,7 @@ const listHarnesses = async ({
       pinnedVersion: harness.pin?.version ?? null,
       installedVersion: harness.pin === null ? null : ((await programs.installed(harness.id))?.version ?? null),
       isDefault: harness.id === config.current().harness,
-      capabilities: { ...harness.capabilities },
+      capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null },
       defaultModel: harness.defaultModel,
     })),
   ),

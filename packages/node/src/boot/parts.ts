@@ -9,7 +9,7 @@ import { installationId } from '../config/descriptor.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
 import { makeDirectories, pathsIn, type NodePaths } from '../config/paths.ts';
 import { createSecrets, type Secrets } from '../config/secrets.ts';
-import { createPortAllocator, findNamed, type PortAllocator } from '../environment/index.ts';
+import { createPortAllocator, createScreens, findNamed, type PortAllocator, type Screens } from '../environment/index.ts';
 import { createBackendFactories } from '../exec/registry.ts';
 import { createRemover, type Remover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
@@ -46,7 +46,15 @@ import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
 import { loadPrices } from './prices.ts';
-import { checkCommand, environmentRemover, projectDoor, settleAttempt, tokenDoor, workspaceDoor } from './run-doors.ts';
+import {
+  checkCommand,
+  checkInteractive,
+  environmentRemover,
+  projectDoor,
+  settleAttempt,
+  tokenDoor,
+  workspaceDoor,
+} from './run-doors.ts';
 import { createScripted, isScripted, scriptedProvider, type Scripted } from './scripted.ts';
 
 /** How a node is started. */
@@ -117,6 +125,7 @@ export type Parts = Ground & {
   readonly conversationsDirectory: string;
   readonly ports: PortAllocator;
   readonly archives: Archives;
+  readonly screens: Screens;
 };
 
 export const openParts = async (ground: Ground): Promise<Parts> => {
@@ -155,6 +164,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
     conversationsDirectory: join(paths.data, 'conversations'),
     ports: createPortAllocator({ store, random }),
     archives: openArchives(ground),
+    screens: createScreens(),
   };
 };
 
@@ -185,6 +195,7 @@ const openBroker = async ({ paths, store, log, config, secrets }: Ground, script
 
 export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): Tasks => {
   const settle = settleAttempt({ config: parts.config.current, backends: parts.backends });
+  const withScreen = parts.harnesses.list.filter(({ screen }) => screen !== null).map(({ id }) => id);
   return createTasks({
     store: parts.store,
     clock,
@@ -196,6 +207,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       const settings = settle({ intent, projectFile: null });
       const harness = parts.harnesses.get(settings.harness);
       checkCommand(harness.id, intent);
+      if (intent.interactive === true) checkInteractive(harness, { intent, withScreen });
       await parts.backends.get(settings.backend).preflight(settings.required);
       if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
       if (isScripted(settings.model)) await parts.scripted.start();
@@ -282,6 +294,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     settle: settleAttempt({ config: parts.config.current, backends }),
     imageRules: () => parts.config.current().execution,
     allocatePorts: parts.ports.allocate,
+    openScreen: parts.screens.open,
     removeEnvironment: environmentRemover(store, remover),
     removeOwned: async (directory) => void (await remover.remove(directory)),
     ...placesOf(parts),

@@ -6,7 +6,9 @@ import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { findEnvironment, recordedEnvironment } from '../environment/index.ts';
 import type { Backend } from '../exec/backend.ts';
+import type { Harness } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
+import { SCREEN_PROMPT_BYTES } from '../kernel/limits.ts';
 import type { Remover } from '../files/remove.ts';
 import type { Projects } from '../project/index.ts';
 import type { AttemptSettings, HookName, ProjectDoor, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
@@ -136,4 +138,27 @@ export const checkCommand = (harness: string, intent: TaskIntent): void => {
       fix: 'orrery run --harness command "what it is for" -- make test',
     },
   );
+};
+
+/** Throws for a task with a full screen that cannot be had. */
+export const checkInteractive = (
+  { id, screen }: Harness,
+  { intent, withScreen }: { readonly intent: TaskIntent; readonly withScreen: readonly string[] },
+): void => {
+  if (screen === null)
+    throw new OrreryError('unsupported', `The harness ${id} has no full screen.`, {
+      rule: `These have one: ${withScreen.join(', ')}.`,
+      fix: `orrery run --tui --harness ${withScreen[0] ?? ''}`,
+    });
+  if (intent.maxRetries !== undefined)
+    throw new OrreryError('invalid_input', 'A full screen is not sent back when validation fails.', {
+      rule: 'Who works with it reads what validation says, and goes on as they like.',
+      fix: 'Leave out --max-retries.',
+    });
+  const bytes = Buffer.byteLength(intent.prompt);
+  if (bytes > SCREEN_PROMPT_BYTES)
+    throw new OrreryError('input_too_large', `A prompt of ${bytes} bytes is too large for a full screen.`, {
+      rule: `At most ${SCREEN_PROMPT_BYTES} bytes: the program takes it as an argument.`,
+      fix: 'Put it into a file of the repository, and name that.',
+    });
 };

@@ -14,9 +14,15 @@ const FRAME_BYTES = 1024 * 1024;
 const CONTROL_BYTES = 16 * 1024;
 /** Output that waits for a viewer before its program's output waits for it. */
 const WAITING_BYTES = 1024 * 1024;
+/** Input that waits for a program, of one viewer: of more nothing is read until some is written. */
+const INPUT_WAITING_BYTES = 4 * 1024 * 1024;
+/** Output on its way to a viewer that says what it has seen. */
+const WINDOW_BYTES = 1024 * 1024;
 /** How long a viewer may take nothing. */
 const STALL_MS = 60_000;
 const PING_MS = 30_000;
+/** How long one that is cut off has to take what was sent before. */
+const CUT_MS = 2_000;
 
 /** A terminal, followed and written to. Query: `stdout`, `stderr` (offsets that the viewer has), `viewer` (when it comes again). */
 export const terminalRoute = ({ terminals, ids }: { readonly terminals: Terminals; readonly ids: Ids }): UpgradeRoute => {
@@ -38,7 +44,9 @@ export const terminalRoute = ({ terminals, ids }: { readonly terminals: Terminal
         size: null,
       };
       server.handleUpgrade(request, socket, head, (connection) => {
-        const viewer = terminal.attach(doorOf(connection, terminal.generation), start);
+        const door = query.has('window') ? windowedDoor(connection, terminal.generation, start) : null;
+        const viewer = terminal.attach(door ?? doorOf(connection, terminal.generation), start);
+        const input = createInput(connection, { terminal, viewer });
         const refuse = (thrown: unknown): void => {
           const { code, message } = toOrreryError(thrown);
           control(connection, { type: 'refused', code, message });
@@ -46,13 +54,14 @@ export const terminalRoute = ({ terminals, ids }: { readonly terminals: Terminal
         const ping = setInterval(() => connection.ping(), PING_MS);
         connection.on('close', () => {
           clearInterval(ping);
+          door?.close();
           viewer.leave();
         });
         connection.on('error', () => connection.terminate());
         connection.on('message', (said, binary) => {
           const bytes = bytesOf(said);
-          if (binary) return void takeInput(bytes, { terminal, viewer }).catch(refuse);
-          takeControl(bytes, { terminal, viewer }).catch(refuse);
+          if (binary) return void input(bytes).catch(refuse);
+          takeControl(bytes, { terminal, viewer, seen: door?.seen }).catch(refuse);
         });
       });
     },
@@ -64,15 +73,32 @@ type Taking = {
   readonly viewer: ReturnType<Taking['terminal']['attach']>;
 };
 
-const takeInput = async (bytes: Uint8Array, { terminal, viewer }: Taking): Promise<void> => {
-  const frame = decodeTerminalBytes(bytes);
-  if (frame === null || frame.stream !== 'stdin') throw badFrame();
-  if (frame.generation !== terminal.generation)
-    throw new OrreryError('stale', 'The input is for another program.', { rule: 'Input names the generation of its terminal.' });
-  await viewer.input(frame.offset, frame.bytes);
+/** Writes input and says how far it was written. While much of it waits for the program, the viewer's connection waits too. */
+const createInput = (connection: WebSocket, { terminal, viewer }: Taking) => {
+  let waiting = 0;
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    const frame = decodeTerminalBytes(bytes);
+    if (frame === null || frame.stream !== 'stdin') throw badFrame();
+    if (frame.generation !== terminal.generation)
+      throw new OrreryError('stale', 'The input is for another program.', {
+        rule: 'Input names the generation of its terminal.',
+      });
+    await viewer.input(frame.offset, frame.bytes);
+    control(connection, { type: 'took', offset: frame.offset + frame.bytes.length });
+  };
+  return (bytes: Uint8Array): Promise<void> => {
+    waiting += bytes.length;
+    if (waiting > INPUT_WAITING_BYTES) connection.pause();
+    return write(bytes).finally(() => {
+      waiting -= bytes.length;
+      if (waiting < INPUT_WAITING_BYTES / 2) connection.resume();
+    });
+  };
 };
 
-const takeControl = async (bytes: Uint8Array, { terminal, viewer }: Taking): Promise<void> => {
+type Steering = Taking & { readonly seen: ((at: Offsets) => void) | undefined };
+
+const takeControl = async (bytes: Uint8Array, { terminal, viewer, seen }: Steering): Promise<void> => {
   if (bytes.length > CONTROL_BYTES) throw badFrame();
   const parsed = viewerFrame.safeParse(json(bytes));
   if (!parsed.success) throw badFrame();
@@ -82,6 +108,8 @@ const takeControl = async (bytes: Uint8Array, { terminal, viewer }: Taking): Pro
       return viewer.resize({ columns: frame.columns, rows: frame.rows, visible: frame.visible });
     case 'take':
       return viewer.take();
+    case 'seen':
+      return seen?.(frame);
     case 'end-input':
       return viewer.endInput();
     case 'terminate':
@@ -105,13 +133,52 @@ const doorOf = (connection: WebSocket, generation: number): ViewerDoor => ({
       fault === undefined || fault === null ? sent.resolve() : sent.reject(fault),
     );
     if (connection.bufferedAmount < WAITING_BYTES) return void sent.promise.catch(() => undefined);
-    const stalled = setTimeout(() => {
-      connection.close(4008, `slow: ${stream} ${offset}`);
-      connection.terminate();
-    }, STALL_MS);
+    const stalled = setTimeout(() => cutOff(connection, `${stream} ${offset}`), STALL_MS);
     await sent.promise.finally(() => clearTimeout(stalled));
   },
+  cut: (stream, offset) => cutOff(connection, `${stream} ${offset}`),
 });
+
+/** A viewer that is too slow is told where it would go on, if it still listens, and its connection ends. */
+const cutOff = (connection: WebSocket, at: string): void => {
+  connection.close(4008, `slow: ${at}`);
+  // What waits to be sent before that word may never be taken.
+  setTimeout(() => connection.terminate(), CUT_MS).unref();
+};
+
+type Offsets = { readonly stdout: number; readonly stderr: number };
+
+/** The same for a viewer that says what it has seen: no more than a window is on its way, so that neither side has to hold it. */
+const windowedDoor = (
+  connection: WebSocket,
+  generation: number,
+  start: Offsets,
+): ViewerDoor & { seen(at: Offsets): void; close(): void } => {
+  const door = doorOf(connection, generation);
+  let seen = start;
+  let closed = false;
+  let wake = Promise.withResolvers<void>();
+  const signal = (): void => {
+    wake.resolve();
+    wake = Promise.withResolvers<void>();
+  };
+  return {
+    ...door,
+    bytes: async (stream, offset, bytes) => {
+      await door.bytes(stream, offset, bytes);
+      if (stream === 'screen') return;
+      while (!closed && offset + bytes.length - seen[stream] > WINDOW_BYTES) await wake.promise;
+    },
+    seen: ({ stdout, stderr }) => {
+      seen = { stdout, stderr };
+      signal();
+    },
+    close: () => {
+      closed = true;
+      signal();
+    },
+  };
+};
 
 const bytesOf = (said: RawData): Uint8Array => (Array.isArray(said) ? Buffer.concat(said) : new Uint8Array(said as Buffer));
 

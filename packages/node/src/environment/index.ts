@@ -1,8 +1,9 @@
 export { createForwarding, type Forwarding } from './forwarding.ts';
 export { createOpenPlaces, type OpenPlaces } from './open-places.ts';
 export { insideHandlers } from './terminal-routes.ts';
+export { createScreens, type OpenScreen, type ScreenAsked, type Screens } from './screens.ts';
 export { createTerminals, type Terminals } from './terminals.ts';
-export type { ViewerDoor } from './terminal.ts';
+export type { ViewerDoor } from './terminal-model.ts';
 export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
 export { portsOf, setupOf, setupPending, whyNotReady, type NamedPorts, type NamedRow, type SetupRecord } from './model.ts';

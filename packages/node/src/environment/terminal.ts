@@ -1,34 +1,13 @@
 // One program that people look at: its output to every viewer from where each is, its input from one of them.
 
-import type { TerminalFrame } from '@orrery/protocol';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import type { Handle, RunEnd } from '../exec/backend.ts';
-import type { OutputStream } from '../keeper/types.ts';
+import { exitFrame, type Seat, type TerminalGiven, type ViewerDoor, type ViewerStart } from './terminal-model.ts';
+import { createReplay } from './terminal-replay.ts';
 import { sizeFor, type TerminalSize, type ViewerSize } from './terminal-size.ts';
 
-/** Output of a terminal that can be replayed; what is older is gone. */
-const TERMINAL_SPOOL_BYTES = 8 * 1024 * 1024;
-/** Output is given up in steps: each is recorded. */
-const RELEASE_STEP_BYTES = 1024 * 1024;
-/** What of a program's streams is kept for a viewer whose connection broke. */
-const STREAM_KEPT_BYTES = 1024 * 1024;
 /** Viewers of one program. */
 const VIEWERS = 32;
-
-/** How a viewer is told things. `bytes` resolves when there is room for more, and rejects when the viewer is gone. */
-export type ViewerDoor = {
-  control(frame: TerminalFrame): void;
-  bytes(stream: OutputStream, offset: number, bytes: Uint8Array): Promise<void>;
-};
-
-/** Where a viewer's replay begins. */
-export type ViewerStart = {
-  /** Identifies its input; the same again after a broken connection: nothing is written twice. */
-  readonly viewer: string;
-  readonly stdout: number;
-  readonly stderr: number;
-  readonly size: ViewerSize;
-};
 
 /** One viewer, let in. */
 export type Viewer = {
@@ -50,30 +29,18 @@ export type Terminal = {
   attach(door: ViewerDoor, start: ViewerStart): Viewer;
   /** How it ended, or null. */
   ended(): RunEnd | null;
-  /** Lets go of it; the program goes on. */
-  detach(): void;
+  /** Resolves when everybody who looks was shown all there was, and the end. */
+  shown(): Promise<void>;
+  /** Nobody is shown any more of it; the program and its handle are left as they are. */
+  close(): void;
 };
 
-type Seat = { readonly door: ViewerDoor; size: ViewerSize; gone: boolean };
-
-/** What a hub is made of. */
-type TerminalGiven = {
-  readonly handle: Handle;
-  readonly tty: boolean;
-  readonly generation: number;
-  readonly size: TerminalSize;
-  /** Output below it is gone already. */
-  readonly released: number;
-  /** Recorded before it is done: output below `offset` will be gone. */
-  readonly onRelease: (offset: number) => Promise<void>;
-  readonly onEnd: (end: RunEnd) => void;
-};
-
-/** Makes the hub of a running program; `size` is the terminal's now. */
-export const createTerminal = (given: TerminalGiven): Terminal => {
+/** Makes the hub of a running program, with what is remembered of its terminal. */
+export const openTerminal = async (given: TerminalGiven): Promise<Terminal> => {
   const { handle, tty, generation } = given;
   const seats = new Set<Seat>();
-  let size = given.size;
+  const remembered = tty ? await given.file.read() : null;
+  let size: TerminalSize = remembered ?? given.size;
   let writer: Seat | null = null;
   let end: RunEnd | null = null;
   let writing: Promise<unknown> = Promise.resolve();
@@ -85,6 +52,7 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
     size = wanted;
     for (const { door } of seats) door.control({ type: 'size', ...size });
     handle.resize(size.columns, size.rows).catch(() => undefined);
+    replay.resized(size);
   };
   const writerFor = (seat: Seat): 'you' | 'other' | 'none' => (writer === null ? 'none' : writer === seat ? 'you' : 'other');
   const setWriter = (next: Seat | null): void => {
@@ -93,7 +61,7 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
     for (const seat of seats) seat.door.control({ type: 'writer', writer: writerFor(seat) });
   };
 
-  const replay = createReplay(given);
+  const replay = createReplay(given, { remembered, size, seats });
 
   handle.wait().then(
     (over) => {
@@ -102,8 +70,6 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
     },
     () => undefined,
   );
-  if (tty) replay.keepReading().catch(() => undefined);
-
   return {
     generation,
     tty,
@@ -114,9 +80,10 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
     ended: () => end,
     attach(door, start) {
       if (seats.size >= VIEWERS) throw tooManyViewers();
-      const seat: Seat = { door, size: start.size, gone: false };
+      const seat: Seat = { door, size: start.size, gone: false, at: start.stdout, followed: Promise.resolve() };
       seats.add(seat);
-      door.control({ type: 'hello', generation, tty, viewer: start.viewer, writer: writerFor(seat) });
+      const { viewer } = start;
+      door.control({ type: 'hello', generation, tty, viewer, writer: writerFor(seat), replayUntil: replay.newest() });
       settle();
       door.control({ type: 'size', ...size });
       const leave = (): void => {
@@ -126,7 +93,7 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
         if (writer === seat) setWriter(null);
         settle();
       };
-      replay.follow(seat, start).catch((thrown: unknown) => {
+      seat.followed = replay.follow(seat, start).catch((thrown: unknown) => {
         if (seat.gone) return;
         const { code, message } = toOrreryError(thrown);
         door.control({ type: 'refused', code, message });
@@ -142,6 +109,7 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
           if (writer !== seat) return Promise.reject(notTheWriter());
           const next = writing.then(() => handle.write(`${start.viewer}.${offset}`, bytes));
           writing = next.catch(() => undefined);
+          given.onInput?.();
           return next.then(() => undefined);
         },
         async endInput() {
@@ -152,58 +120,18 @@ export const createTerminal = (given: TerminalGiven): Terminal => {
         leave,
       };
     },
-    detach() {
+    shown: async () => {
+      await Promise.all([...seats].map(({ followed }) => followed));
+    },
+    close() {
       detached = true;
-      for (const seat of seats) seat.gone = true;
-      handle.detach();
+      for (const seat of seats) {
+        if (end !== null && !seat.gone) seat.door.control(exitFrame(end));
+        seat.gone = true;
+      }
+      replay.close();
     },
   };
-};
-
-/** Output to viewers from where each is, and how much of it is kept. */
-const createReplay = ({ handle, tty, released: from, onRelease }: TerminalGiven) => {
-  let released = from;
-  /** The end of a terminal's output is kept, whoever looks: else the program would wait for somebody to. */
-  const keepReading = async (): Promise<void> => {
-    for await (const { offset, bytes } of handle.output('stdout', released)) {
-      const upTo = offset + bytes.length - TERMINAL_SPOOL_BYTES;
-      if (upTo < released + RELEASE_STEP_BYTES) continue;
-      await onRelease(upTo);
-      released = upTo;
-      await handle.release('stdout', upTo);
-    }
-  };
-
-  const pump = async (seat: Seat, stream: OutputStream, from: number): Promise<void> => {
-    for await (const { offset, bytes } of handle.output(stream, from)) {
-      if (seat.gone) return;
-      await seat.door.bytes(stream, offset, bytes);
-      const upTo = offset + bytes.length - STREAM_KEPT_BYTES;
-      if (!tty && upTo > 0) await handle.release(stream, upTo);
-    }
-  };
-
-  /** Replays from an offset; one that is gone already is said and the replay begins with what is left. */
-  const show = async (seat: Seat, stream: OutputStream, from: number): Promise<void> => {
-    try {
-      await pump(seat, stream, from);
-    } catch (thrown) {
-      if (seat.gone || toOrreryError(thrown).code !== 'history_expired') throw thrown;
-      const offset = stream === 'stdout' ? released : from;
-      seat.door.control({ type: 'desync', stream, offset });
-      await pump(seat, stream, offset);
-    }
-  };
-
-  const follow = async (seat: Seat, start: ViewerStart): Promise<void> => {
-    const streams = tty
-      ? [show(seat, 'stdout', start.stdout)]
-      : [show(seat, 'stdout', start.stdout), show(seat, 'stderr', start.stderr)];
-    await Promise.all(streams);
-    const { exitCode, signal, limit, reason } = await handle.wait();
-    if (!seat.gone) seat.door.control({ type: 'exit', exitCode, signal, limit, reason });
-  };
-  return { keepReading, follow };
 };
 
 const tooManyViewers = (): OrreryError =>

@@ -4,13 +4,16 @@ import type { OperationCall, TerminalView } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Handle, RunEnd, RunSpec } from '../exec/backend.ts';
 import { proxyEnvironment, proxySecretNames } from '../exec/proxy-environment.ts';
-import { toInstant, type Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Store } from '../store/store.ts';
 import type { OpenPlace, OpenPlaces } from './open-places.ts';
 import { findRunById, insertRun, runsOfStage, updateRun, type RunRow } from './store.ts';
-import { createTerminal, type Terminal } from './terminal.ts';
+import { screenFile } from './screen-file.ts';
+import { screenFileOf, type Screens } from './screens.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+import { generationOf, terminalView } from './terminal-view.ts';
 
 /** Programs that people run in one environment at once. */
 const RUNNING_PER_ENVIRONMENT = 32;
@@ -38,6 +41,8 @@ export type TerminalsParts = {
   readonly ids: Ids;
   readonly log: Log;
   readonly places: OpenPlaces;
+  /** The full screens of agent programs: looked at in the same way. */
+  readonly screens: Screens;
   readonly environmentsDirectory: string;
 };
 
@@ -51,36 +56,38 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
       .transaction((tx) => updateRun(tx.db, id, { state: 'ended', end: JSON.stringify(end), ended_at: clock.nowMs() }))
       .catch((thrown: unknown) => log.warn('terminal.end.unwritten', errorFields(thrown)));
   };
-  const hub = (row: RunRow, handle: Handle, size: { readonly columns: number; readonly rows: number }): Terminal => {
-    const terminal = createTerminal({
+  const hub = async (
+    row: RunRow,
+    handle: Handle,
+    size: { readonly columns: number; readonly rows: number },
+  ): Promise<Terminal> => {
+    const terminal = await openTerminal({
+      id: row.id,
       handle,
       size: { columns: size.columns, rows: size.rows },
       tty: recordedOf(row).tty,
-      generation: Math.floor(row.started_at / 1000) % 0x1_0000_0000,
-      released: row.stdout_offset,
-      onRelease: (offset) => store.transaction((tx) => updateRun(tx.db, row.id, { stdout_offset: offset })),
+      generation: generationOf(row.started_at),
+      file: screenFile(screenFileOf(join(parts.environmentsDirectory, row.environment_id), row.id)),
+      screens: parts.screens.thread,
       onEnd: (end) => ended(row.id, end),
     });
     live.set(row.id, terminal);
     return terminal;
   };
+  const opening = new Map<string, Promise<Terminal | null>>();
 
   const view = (row: RunRow): TerminalView => {
-    const { command, tty } = recordedOf(row);
     const terminal = live.get(row.id);
     const end = terminal?.ended() ?? (row.end === null ? null : (JSON.parse(row.end) as RunEnd));
-    return {
+    return terminalView({
       id: row.id,
       environmentId: row.environment_id,
-      command: [...command],
-      tty,
-      state: end !== null ? 'ended' : row.state === 'lost' ? 'lost' : 'running',
-      exitCode: end?.exitCode ?? null,
-      signal: end?.signal ?? null,
-      reason: end?.limit ?? end?.reason ?? null,
+      ...recordedOf(row),
+      end,
+      lost: row.state === 'lost',
       viewers: terminal?.viewers ?? 0,
-      startedAt: toInstant(row.started_at),
-    };
+      startedAtMs: row.started_at,
+    });
   };
 
   const rowOf = async ({ environmentId }: OpenPlace, id: string): Promise<RunRow> => {
@@ -93,14 +100,20 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
   };
 
   /** A program that an earlier start of the node began is looked for in its environment. */
-  const terminalOf = async (place: OpenPlace, row: RunRow): Promise<Terminal | null> => {
-    const known = live.get(row.id);
-    if (known !== undefined) return known;
+  const lookFor = async (place: OpenPlace, row: RunRow): Promise<Terminal | null> => {
     const handle = await place.environment.reattach(row.id);
-    if (handle !== null) return live.get(row.id) ?? hub(row, handle, { columns: 80, rows: 24 });
+    if (handle !== null) return hub(row, handle, { columns: 80, rows: 24 });
     if (row.state !== 'ended')
       await store.transaction((tx) => updateRun(tx.db, row.id, { state: 'lost', ended_at: clock.nowMs() }));
     return null;
+  };
+  const terminalOf = async (place: OpenPlace, row: RunRow): Promise<Terminal | null> => {
+    const known = live.get(row.id);
+    if (known !== undefined) return known;
+    // Several come back at once after a restart: each terminal is opened by the first of them.
+    const begun = opening.get(row.id) ?? lookFor(place, row).finally(() => opening.delete(row.id));
+    opening.set(row.id, begun);
+    return begun;
   };
 
   return {
@@ -113,7 +126,7 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
       const row = newRow({ id, place, spec, asked, nowMs: clock.nowMs() });
       await store.transaction((tx) => insertRun(tx.db, row));
       const handle = await place.environment.start(spec);
-      const terminal = hub(row, handle, asked);
+      const terminal = await hub(row, handle, asked);
       await store.transaction((tx) => updateRun(tx.db, id, { identity: JSON.stringify(handle.identity), state: 'running' }));
       await terminal.handle.go();
       return view({ ...row, state: 'running' });
@@ -122,9 +135,12 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
       const place = await places.find(reference);
       const rows = await runsOfStage(store.read, place.environmentId, STAGE);
       for (const row of rows) if (row.ended_at === null) await terminalOf(place, row);
-      return (await runsOfStage(store.read, place.environmentId, STAGE)).map(view);
+      const runs = await runsOfStage(store.read, place.environmentId, STAGE);
+      return [...parts.screens.list(place.environmentId), ...runs.map(view)];
     },
     async find(reference, id) {
+      const screen = parts.screens.find(id);
+      if (screen !== null) return screen;
       const place = await places.find(reference);
       const terminal = await terminalOf(place, await rowOf(place, id));
       if (terminal !== null) return terminal;
@@ -133,6 +149,11 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
       });
     },
     async end(reference, id, { kill }) {
+      const screen = parts.screens.find(id);
+      if (screen !== null) {
+        await (kill ? screen.handle.kill() : screen.handle.terminate());
+        return parts.screens.view(id);
+      }
       const place = await places.find(reference);
       const row = await rowOf(place, id);
       const terminal = await terminalOf(place, row);
@@ -141,7 +162,10 @@ export const createTerminals = (parts: TerminalsParts): Terminals => {
       return view((await findRunById(store.read, id)) ?? row);
     },
     detach() {
-      for (const terminal of live.values()) terminal.detach();
+      for (const terminal of live.values()) {
+        terminal.close();
+        terminal.handle.detach();
+      }
       live.clear();
     },
   };

@@ -3,6 +3,8 @@
 
 import type { ConversationBody, PermissionMode } from '@orrery/protocol';
 import type { Dialogue, DialogueState } from './dialogue.ts';
+import type { TerminalWord } from './osc.ts';
+import type { ScreenStatus } from './screen-status.ts';
 
 /** Where an installed program is. */
 export type InstalledProgram = {
@@ -48,6 +50,17 @@ export type TurnLaunch = {
   readonly closeInput: 'after-input' | 'when-settled';
   /** Directories the program itself lives in, granted read and execute. */
   readonly programPaths: readonly string[];
+};
+
+/** What the program's own full screen runs: the same, but a person writes to it. */
+export type ScreenLaunch = Omit<TurnLaunch, 'input' | 'closeInput'>;
+
+/** The program's own full screen, for a person at a terminal. */
+export type HarnessScreen = {
+  /** An empty prompt: it begins with nothing to do. Its questions at a first start are answered by files and arguments. */
+  launch(context: TurnContext): ScreenLaunch;
+  /** What it tells of itself through its terminal; null: nothing. */
+  status(word: TerminalWord): ScreenStatus | null;
 };
 
 /** What a translator remembers between lines; stored with the offset, so that parsing restarts at any committed offset. */
@@ -167,6 +180,8 @@ export type Harness = {
   readonly id: string;
   readonly summary: string;
   readonly capabilities: HarnessCapabilities;
+  /** Null: it has none, and a task that asks for it is refused. */
+  readonly screen: HarnessScreen | null;
   /** Provider of the model gateway it calls, null when it calls no model. */
   readonly provider: string | null;
   readonly defaultModel: string | null;

@@ -103,6 +103,12 @@ export const HOOK_OUTPUT_BYTES = 64 * 1024 * 1024;
 export const OUTPUT_TAKEN_BYTES = 1024 * 1024;
 /** How long a program may go on after it was asked to end. */
 export const TERMINATE_GRACE_MS = 5_000;
+/** How long the end of a full screen is held for who looks at it. */
+export const SCREEN_END_MS = 10_000;
+/** Output of a full screen after which its reading position is recorded, when nothing else was to record. */
+export const SCREEN_STEP_BYTES = 256 * 1024;
+/** A prompt for a full screen: programs take it as an argument, and one argument is at most 128 KiB. */
+export const SCREEN_PROMPT_BYTES = 100_000;
 /** The last bytes of a program's stderr that explain its failure. */
 export const STDERR_TAIL_BYTES = 16 * 1024;
 

@@ -10,6 +10,7 @@ import { requireHook } from './stages/hook.ts';
 import { initialise } from './stages/init.ts';
 import { open } from './stages/open.ts';
 import { prepare } from './stages/prepare.ts';
+import { driveScreen } from './stages/screen.ts';
 import { settle, type Reached } from './stages/settle.ts';
 
 /**
@@ -52,13 +53,16 @@ const work = async (open: OpenAttempt): Promise<Ending> => {
 };
 
 const driveUntilValid = async (open: OpenAttempt): Promise<Ending> => {
+  // Whom a person works with is not sent back: the person reads what the script said.
+  const interactive = open.intent.interactive === true;
+  const maxRetries = interactive ? 0 : open.prepared.settings.maxRetries;
   let { prompt } = open.intent;
   for (let round = 1; ; round++) {
-    const ending = await drive(open, round, prompt);
+    const ending = await (interactive ? driveScreen(open, prompt) : drive(open, round, prompt));
     if (ending !== null) return ending;
     const failed = await checkTurn(open, round);
     if (failed === null) return acceptedEnding;
-    if (round > open.prepared.settings.maxRetries) return failed.ending;
+    if (round > maxRetries) return failed.ending;
     prompt = failed.prompt;
   }
 };

@@ -1,7 +1,7 @@
 // What a run needs of the slices and rings below, as narrow as it uses them. boot.ts gives the real ones.
 
 import type { MemoryKind, TaskIntent, UsageTotals } from '@orrery/protocol';
-import type { NamedPorts } from '../environment/index.ts';
+import type { NamedPorts, OpenScreen, ScreenAsked } from '../environment/index.ts';
 import type { ImageAsked, ImageRules } from '../config/settle-image.ts';
 import type { Backend, Environment } from '../exec/backend.ts';
 import type { OwnedDirectory } from '../files/remove.ts';
@@ -206,6 +206,8 @@ export type RunParts = {
   imageRules(): ImageRules;
   /** Ports of an environment that is about to be recorded, by name. */
   allocatePorts(environmentId: string, names: readonly string[]): Promise<NamedPorts>;
+  /** Lets people look at the full screen of a run, and write to it. */
+  openScreen(asked: ScreenAsked): Promise<OpenScreen>;
   /** Removes an environment's directory (made and recorded by the node). */
   removeEnvironment(id: string): Promise<void>;
   /** Removes a directory that the node made and recorded. */

@@ -1,10 +1,11 @@
 import { OrreryError, type EventBody, type StageName } from '@orrery/protocol';
 import type { Environment, Handle, RunEnd } from '../exec/backend.ts';
 import type { OutputStream } from '../keeper/types.ts';
-import { findRun, insertRun, updateRun, type RunRow } from '../environment/index.ts';
-import { OUTPUT_TAKEN_BYTES, TERMINATE_GRACE_MS } from '../kernel/limits.ts';
+import { findRun, insertRun, updateRun, type OpenScreen, type RunRow } from '../environment/index.ts';
+import { OUTPUT_TAKEN_BYTES, SCREEN_END_MS, TERMINATE_GRACE_MS } from '../kernel/limits.ts';
 import { createMutex, type Mutex } from '../kernel/mutex.ts';
 import { updateAttempt } from '../task/index.ts';
+import { writeWaiting } from './waiting.ts';
 import { checkGoing, taskEvent, type AttemptContext } from './attempt-context.ts';
 import { Detached } from './ending.ts';
 import { joinedOutput } from './joined-output.ts';
@@ -18,6 +19,8 @@ export type Taken = {
   readonly accepted: boolean;
   /** The program has no more to say to this input: stdin may be closed. */
   readonly settled: boolean;
+  /** What the task waits for from now on; null: it does not. Absent: as before. */
+  readonly waitingFor?: string | null;
 };
 
 /** Makes events of a program's output. Its state is stored with the offsets, so that a restarted node goes on exactly there. */
@@ -41,7 +44,11 @@ export type ProgramPlan<Outcome> = {
   readonly closeInput: 'after-input' | 'when-settled';
   /** Events that belong to the moment of the start, for example the prompt. */
   readonly opening: readonly EventBody[];
+  /** The same, for each program that is started: also for one that takes the place of one that never began. */
+  announce?(runId: string): readonly EventBody[];
   consumer(from: ConsumerStart): Consumer<Outcome>;
+  /** Of a program with a full screen: lets people look. Its output is kept for them and given up by who shows it. */
+  show?(running: { readonly row: RunRow; readonly handle: Handle; needed(): number }): Promise<OpenScreen>;
 };
 
 export type ProgramEnd<Outcome> = { readonly end: RunEnd; readonly outcome: Outcome };
@@ -74,17 +81,38 @@ export const conductProgram = async <Outcome>(
   const consumer = plan.consumer({ stdout: row.stdout_offset, stderr: row.stderr_offset, state: JSON.parse(row.translator) });
   const running = { context, plan, row, handle, consumer, turns: createMutex() };
   const unwatch = watchSignals(running);
+  let screen: OpenScreen | null = null;
   try {
-    await Promise.all([feed(running), pump(running, 'stdout'), pump(running, 'stderr')]);
+    const at = { committed: row.stdout_offset };
+    screen = (await plan.show?.({ row, handle, needed: () => at.committed })) ?? null;
+    await Promise.all([
+      feed(running),
+      pump(running, 'stdout', (offset) => {
+        at.committed = offset;
+      }),
+      pump(running, 'stderr'),
+    ]);
     if (context.detached.aborted) throw new Detached();
-    return record(running, await handle.wait());
+    const end = await handle.wait();
+    await untilShown(context, screen);
+    return record(running, end);
   } catch (thrown) {
     handle.detach();
     if (context.detached.aborted) throw new Detached();
     throw thrown;
   } finally {
+    screen?.close();
     unwatch();
   }
+};
+
+/** Whoever looks is shown the end before it is cleared away; nobody can hold it up for long. */
+const untilShown = async ({ parts, detached }: AttemptContext, screen: OpenScreen | null): Promise<void> => {
+  if (screen === null) return;
+  const stop = new AbortController();
+  const late = parts.clock.sleep(SCREEN_END_MS, AbortSignal.any([stop.signal, detached])).catch(() => undefined);
+  await Promise.race([screen.shown(), late]);
+  stop.abort();
 };
 
 const launch = async <Outcome>(
@@ -114,7 +142,8 @@ const launch = async <Outcome>(
   };
   await context.journal.transaction(async (tx) => {
     await insertRun(tx.db, row);
-    await tx.append(plan.opening.map((body) => taskEvent(context, plan.round, body)));
+    const bodies = [...plan.opening, ...(plan.announce?.(id) ?? [])];
+    await tx.append(bodies.map((body) => taskEvent(context, plan.round, body)));
   });
   atKillPoint('run-recorded', plan.stage);
   const handle = await plan.start(id);
@@ -166,7 +195,11 @@ const feed = async <Outcome>({ plan, row, handle, context }: Running<Outcome>): 
   }
 };
 
-const pump = async <Outcome>(running: Running<Outcome>, stream: OutputStream): Promise<void> => {
+const pump = async <Outcome>(
+  running: Running<Outcome>,
+  stream: OutputStream,
+  onCommitted: (offset: number) => void = () => undefined,
+): Promise<void> => {
   const { context, plan, row, handle } = running;
   let committed = row[offsetColumn[stream]];
   let closed = false;
@@ -174,8 +207,9 @@ const pump = async <Outcome>(running: Running<Outcome>, stream: OutputStream): P
     const taken = await running.turns.run('', () => takeIn(running, stream, { bytes: chunk.bytes, committed }));
     if (taken.offset > committed) {
       committed = taken.offset;
+      onCommitted(committed);
       context.parts.atKillPoint('output-committed', plan.stage);
-      await handle.release(stream, committed);
+      if (plan.show === undefined) await handle.release(stream, committed);
     }
     if (taken.settled && !closed && plan.closeInput === 'when-settled') {
       closed = true;
@@ -202,6 +236,7 @@ const takeIn = async <Outcome>(
   await context.parts.store.transaction(async (tx) => {
     await updateRun(tx.db, row.id, change);
     await tx.append(taken.bodies.map((body) => taskEvent(context, plan.round, body)));
+    if (taken.waitingFor !== undefined) await writeWaiting(tx, context, taken.waitingFor);
     if (taken.conversation !== null) await updateAttempt(tx.db, context.attempt.id, { conversation: taken.conversation });
   });
   return taken;

@@ -20,8 +20,8 @@ export type StageRow = Selectable<StageTable>;
 
 const moves: Readonly<Record<TaskState, readonly TaskState[]>> = {
   queued: ['waiting', 'running', 'cancelled', 'failed'],
-  waiting: ['queued', 'running', 'cancelled', 'failed'],
-  running: ['accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'],
+  waiting: ['queued', 'running', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'],
+  running: ['waiting', 'accepted', 'rejected', 'failed', 'cancelled', 'limit', 'interrupted'],
   limit: ['queued', 'cancelled'],
   interrupted: ['queued', 'cancelled'],
   accepted: [],
@@ -77,6 +77,7 @@ export const toTask = (row: TaskRow, around: TaskSurroundings): Task => {
     base: intent.base ?? null,
     branch: intent.branch ?? null,
     readOnly: intent.readOnly,
+    interactive: intent.interactive ?? false,
     priority: intent.priority,
     continues: row.continues,
     dependsOn: [...(intent.dependsOn ?? [])],

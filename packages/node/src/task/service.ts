@@ -50,7 +50,7 @@ export const createTasks = (parts: TaskParts): Tasks => {
           row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
         const task = toTask(row, { seq, attempts: attempts.get(row.id) ?? 0, project });
         return ['queued', 'waiting'].includes(row.state)
-          ? { ...task, waitingFor: await whyItWaits(store.read, row.id, parts.clock.nowMs()) }
+          ? { ...task, waitingFor: (await whyItWaits(store.read, row.id, parts.clock.nowMs())) ?? task.waitingFor }
           : task;
       }),
     );

@@ -62,12 +62,14 @@ export const envShell: Command = async (context) => {
   const mode = context.input.flag('watch') ? 'watch' : context.input.flag('take') ? 'take' : 'join';
   const { items } = await connection.client.call('terminalList', { params: { id } });
   const found = items.find((one) => one.id === attach);
-  const end = await runSession(context, connection, {
-    environment: found?.environmentId ?? id,
-    terminal: attach,
-    tty: found?.tty ?? true,
-    mode,
-  });
+  if (found === undefined)
+    throw new OrreryError('not_found', `There is no terminal ${attach.slice(0, 200)} in this environment.`, {
+      rule: 'One that runs already is named by its whole id.',
+      fix: `orrery env logs ${shellWord(id)}`,
+    });
+  const { environmentId, tty } = found;
+  context.note('  Ctrl-] leaves it running.');
+  const end = await runSession(context, connection, { environment: environmentId, terminal: attach, tty, mode });
   return outcomeOf({ environment: id, terminal: attach, end });
 };
 

@@ -2,17 +2,13 @@
 
 import { decodeTerminalBytes, encodeTerminalBytes } from '@orrery/protocol/terminal-frames';
 import { OrreryError } from '@orrery/protocol/errors';
-import { createClipboardFilter } from '../../clipboard-filter.ts';
 import type { Connection } from '../../connect.ts';
 import type { CommandContext } from '../command.ts';
+import { createTyped, leaves } from './terminal-input.ts';
+import { createShown, type Offsets, type Shown } from './terminal-output.ts';
 
-/** Ctrl-]: leaves the program running. */
-const DETACH = 0x1d;
-/** What was written last: sent again over a new connection, where what arrived before is not written twice. */
-const INPUT_KEPT = 64;
-/** One input frame. */
-const INPUT_BYTES = 64 * 1024;
-const PATIENCE_MS = 30_000;
+/** How long a connection that broke is tried again: a node may be started anew meanwhile. */
+const PATIENCE_MS = 120_000;
 const AGAIN_MS = 500;
 
 /** How a session ended. */
@@ -28,8 +24,6 @@ export type SessionOptions = {
   readonly mode: 'join' | 'take' | 'watch';
 };
 
-type Said = { readonly offset: number; readonly bytes: Uint8Array };
-
 /** Shows a program and hands on what is typed until it ends or the person leaves. */
 export const runSession = async (
   context: CommandContext,
@@ -39,141 +33,164 @@ export const runSession = async (
   const { world } = context;
   const { tty, mode } = options;
   const over = Promise.withResolvers<SessionEnd>();
-  const shown = createShown(context, { tty, onFault: over.reject });
-  const { at } = shown;
+  const link = createLink(context, connection, options);
+  const shown = createShown(context, {
+    tty,
+    onSeen: (at) => link.send({ type: 'seen', ...at }),
+    onFault: over.reject,
+  });
+  const typed = createTyped(({ offset, bytes }) => link.input(offset, bytes));
   let inputEnded = false;
-  /** Whether this connection said hello: only then does it take input. */
-  let greeted = false;
-  let socket: WebSocket | null = null;
-  let viewer = '';
-  let generation = 0;
-  let done = false;
+  let writer = 'none';
 
-  const send = (text: object): void => {
-    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(text));
-  };
-  const sendInput = ({ offset, bytes }: Said): boolean => {
-    if (socket?.readyState !== WebSocket.OPEN || viewer === '') return false;
-    socket.send(encodeTerminalBytes({ stream: 'stdin', generation, offset, bytes }));
-    return true;
-  };
   const sendSize = (): void => {
     const { isTTY, columns, rows } = world.stdout;
-    if (tty && mode !== 'watch' && isTTY && columns > 0 && rows > 0) send({ type: 'size', columns, rows });
+    if (tty && mode !== 'watch' && isTTY && columns > 0 && rows > 0) link.send({ type: 'size', columns, rows });
   };
-  const typed = createTyped(sendInput);
-  const type = (bytes: Uint8Array): void => {
-    const leaves = tty && world.stdin.isTTY && bytes.includes(DETACH);
-    return leaves ? over.resolve({ kind: 'detached' }) : typed.push(bytes);
+  const type = (bytes: Uint8Array): Promise<void> | undefined => {
+    if (tty && world.stdin.isTTY && leaves(bytes)) {
+      over.resolve({ kind: 'detached' });
+      return undefined;
+    }
+    // Who looks on types nothing; a terminal's own answers to what it is shown do not either.
+    return writer === 'other' ? undefined : typed.push(bytes);
   };
   const endInput = (): void => {
     inputEnded = true;
     // Before the greeting nothing of the input was sent: its end goes behind it, then.
-    if (greeted) send({ type: 'end-input' });
+    link.send({ type: 'end-input' });
+  };
+  const greet = (frame: Frame): void => {
+    shown.replayUntil(Number(frame['replayUntil']));
+    sendSize();
+    if (mode === 'take' && !link.again) link.send({ type: 'take' });
+    typed.sendAgain();
+    if (inputEnded) link.send({ type: 'end-input' });
+  };
+  const setWriter = (next: string): void => {
+    if (next === 'other' && writer !== 'other' && mode !== 'watch') shown.notice(writer === 'you' ? TAKEN : LOOKING_ON);
+    if (next === 'other') typed.forget();
+    writer = next;
   };
   const hear = (frame: Frame): void => {
-    if (frame.type === 'hello') {
-      greeted = true;
-      viewer = String(frame['viewer']);
-      generation = Number(frame['generation']);
-      sendSize();
-      if (mode === 'take') send({ type: 'take' });
-      typed.sendAgain();
-      if (inputEnded) send({ type: 'end-input' });
+    if (frame.type === 'hello') greet(frame);
+    if (frame.type === 'hello' || frame.type === 'writer') {
+      // Who takes over is told next that it has.
+      if (frame.type === 'writer' || mode !== 'take' || link.again) setWriter(String(frame['writer']));
     } else if (frame.type === 'exit') over.resolve(exitOf(frame));
-    else tell(context, at, frame);
+    else if (frame.type === 'took') typed.took(Number(frame['offset']));
+    else tell(shown, frame, typed.forget);
   };
-
-  const connect = async (since: number): Promise<void> => {
-    const next = await connection.webSocket(pathOf(options, at, viewer), 'orrery-terminal.v1');
-    if (done) return next.close();
-    let met = since;
-    listenTo(next, {
-      onOpen: () => {
-        met = world.now();
-        socket = next;
-      },
-      onText: hear,
-      onBytes: shown.show,
-      onClose: () => {
-        socket = null;
-        greeted = false;
-        if (done) return;
-        if (world.now() - met > PATIENCE_MS) return over.reject(lost());
-        const again = world.sleep(AGAIN_MS).then(() => connect(met));
-        again.catch(over.reject);
-      },
-    });
-  };
-
   const releases = [
     world.onResize(sendSize),
     // A terminal in raw mode sends Ctrl-C as a byte; without one it is a signal for the program.
-    world.onStop(() => (mode === 'watch' ? over.resolve({ kind: 'detached' }) : send({ type: 'terminate' }))),
+    world.onStop(() => (mode === 'watch' ? over.resolve({ kind: 'detached' }) : link.send({ type: 'terminate' }))),
     ...(mode === 'watch' ? [] : [world.stdin.follow({ onBytes: type, onEnd: endInput })]),
   ];
-  await connect(world.now());
-  const end = await over.promise.finally(() => {
-    done = true;
+  link.open({ shown, onFrame: hear, onLost: () => over.reject(lost()) });
+  try {
+    return await over.promise;
+  } finally {
+    link.close();
+    await shown.finish();
     for (const release of releases) release();
-    socket?.close();
-  });
-  await shown.flushed();
-  return end;
+  }
 };
 
-/** Input in frames with their offsets; the last ones are kept for a connection that breaks. */
-const createTyped = (send: (said: Said) => boolean) => {
-  const kept: Said[] = [];
-  let written = 0;
-  return {
-    push: (bytes: Uint8Array): void => {
-      for (let from = 0; from < bytes.length; from += INPUT_BYTES) {
-        const said = { offset: written, bytes: bytes.slice(from, from + INPUT_BYTES) };
-        written += said.bytes.length;
-        kept.push(said);
-        // What was not sent yet is kept in any case.
-        if (send(said) && kept.length > INPUT_KEPT) kept.shift();
-      }
-    },
-    sendAgain: (): void => kept.forEach((said) => void send(said)),
-  };
-};
+const TAKEN = 'Somebody else writes here now. Ctrl-] leaves; come back with --take to write again.';
+const LOOKING_ON = 'Somebody else writes here: you look on. Ctrl-] leaves; --take takes over.';
 
 type Frame = { readonly type?: string } & Readonly<Record<string, unknown>>;
 
-type Listener = {
-  readonly onOpen: () => void;
-  readonly onText: (frame: Frame) => void;
-  readonly onBytes: (stream: 'stdout' | 'stderr', offset: number, bytes: Uint8Array) => void;
-  readonly onClose: () => void;
+type Listening = { readonly shown: Shown; readonly onFrame: (frame: Frame) => void; readonly onLost: () => void };
+
+/** The connection: opened again when it breaks, from where the last one was. */
+const createLink = ({ world }: CommandContext, connection: Connection, options: SessionOptions) => {
+  let socket: WebSocket | null = null;
+  let viewer = '';
+  let generation = 0;
+  let greeted = false;
+  let closed = false;
+  let connections = 0;
+
+  const listen = (next: WebSocket, { shown, onFrame }: Listening): Promise<void> => {
+    const over = Promise.withResolvers<void>();
+    next.binaryType = 'arraybuffer';
+    next.addEventListener('message', ({ data }) => {
+      if (typeof data !== 'string') return takeBytes(shown, new Uint8Array(data as ArrayBuffer));
+      const frame = JSON.parse(data) as Frame;
+      if (frame.type === 'hello') {
+        viewer = String(frame['viewer']);
+        generation = Number(frame['generation']);
+        socket = next;
+        greeted = true;
+        connections += 1;
+      }
+      onFrame(frame);
+    });
+    next.addEventListener('close', () => over.resolve());
+    next.addEventListener('error', () => undefined);
+    return over.promise;
+  };
+  const keep = async (listening: Listening): Promise<void> => {
+    for (let met = world.now(); !closed && world.now() - met <= PATIENCE_MS; await world.sleep(AGAIN_MS)) {
+      const next = await connection
+        .webSocket(pathOf(options, listening.shown.at, viewer), 'orrery-terminal.v1')
+        .catch(() => null);
+      if (next === null) continue;
+      if (closed) return next.close();
+      socket = next;
+      await listen(next, listening);
+      if (greeted) {
+        met = world.now();
+        if (!closed) listening.shown.notice('The connection broke. The program goes on; connecting again.');
+      }
+      greeted = false;
+      socket = null;
+    }
+    if (!closed) listening.onLost();
+  };
+  const ready = (): WebSocket | null => (greeted && socket?.readyState === WebSocket.OPEN ? socket : null);
+  return {
+    /** Whether there was a connection before this one. */
+    get again() {
+      return connections > 1;
+    },
+    open: (listening: Listening): void => void keep(listening).catch(listening.onLost),
+    send: (text: object): void => ready()?.send(JSON.stringify(text)),
+    input: (offset: number, bytes: Uint8Array): void =>
+      ready()?.send(encodeTerminalBytes({ stream: 'stdin', generation, offset, bytes })),
+    close: (): void => {
+      closed = true;
+      socket?.close();
+    },
+  };
 };
 
-const listenTo = (socket: WebSocket, { onOpen, onText, onBytes, onClose }: Listener): void => {
-  socket.binaryType = 'arraybuffer';
-  socket.addEventListener('open', onOpen);
-  socket.addEventListener('message', ({ data }) => {
-    if (typeof data === 'string') return onText(JSON.parse(data) as Frame);
-    const frame = decodeTerminalBytes(new Uint8Array(data as ArrayBuffer));
-    if (frame !== null && frame.stream !== 'stdin') onBytes(frame.stream, frame.offset, frame.bytes);
-  });
-  socket.addEventListener('close', onClose);
-  socket.addEventListener('error', () => undefined);
+const takeBytes = (shown: Shown, data: Uint8Array): void => {
+  const frame = decodeTerminalBytes(data);
+  if (frame === null || frame.stream === 'stdin') return;
+  if (frame.stream === 'screen') shown.screen(frame.bytes);
+  else shown.show(frame.stream, frame.offset, frame.bytes);
 };
-
-type Offsets = { stdout: number; stderr: number };
 
 const pathOf = ({ environment, terminal }: SessionOptions, at: Offsets, viewer: string): string => {
   const path = `/environments/${encodeURIComponent(environment)}/terminals/${encodeURIComponent(terminal)}`;
-  return `${path}?stdout=${at.stdout}&stderr=${at.stderr}${viewer === '' ? '' : `&viewer=${viewer}`}`;
+  return `${path}?window=1&stdout=${at.stdout}&stderr=${at.stderr}${viewer === '' ? '' : `&viewer=${viewer}`}`;
 };
 
 /** What a person has to know beside what the program prints. */
-const tell = (context: CommandContext, at: Offsets, frame: Frame): void => {
-  if (frame.type === 'refused') context.warn(String(frame['message']));
+const tell = (shown: Shown, frame: Frame, forget: () => void): void => {
+  if (frame.type === 'refused') {
+    forget();
+    // A program that reads no more is no news: its end is.
+    if (!['conflict', 'unsupported'].includes(String(frame['code']))) shown.notice(String(frame['message']));
+  }
   if (frame.type !== 'desync') return;
-  at[frame['stream'] === 'stderr' ? 'stderr' : 'stdout'] = Number(frame['offset']);
-  context.warn('Older output is gone; what follows begins later.');
+  const screen = frame['screen'] as { readonly bytes: number } | null;
+  const stream = frame['stream'] === 'stderr' ? 'stderr' : 'stdout';
+  shown.skip(stream, { offset: Number(frame['offset']), screenBytes: screen?.bytes ?? 0 });
+  if (screen === null) shown.notice('Older output is gone; what follows begins later.');
 };
 
 const exitOf = (frame: Frame): SessionEnd => ({
@@ -182,28 +199,6 @@ const exitOf = (frame: Frame): SessionEnd => ({
   signal: frame['signal'] as string | null,
   reason: (frame['limit'] ?? frame['reason']) as string | null,
 });
-
-/** What a program prints, each byte once, as fast as it is taken. */
-const createShown = (
-  { world }: CommandContext,
-  { tty, onFault }: { readonly tty: boolean; readonly onFault: (thrown: unknown) => void },
-) => {
-  const clipboard = { stdout: createClipboardFilter(), stderr: createClipboardFilter() };
-  const at = { stdout: 0, stderr: 0 };
-  let output: Promise<void> = Promise.resolve();
-  return {
-    at,
-    flushed: () => output,
-    show: (stream: 'stdout' | 'stderr', offset: number, bytes: Uint8Array): void => {
-      // What came before the connection broke may come again.
-      const fresh = offset < at[stream] ? bytes.subarray(at[stream] - offset) : bytes;
-      at[stream] = Math.max(at[stream], offset + bytes.length);
-      if (fresh.length === 0) return;
-      const wanted = tty && world.stdout.isTTY ? clipboard[stream].push(fresh) : fresh;
-      output = output.then(() => world[stream].bytes(wanted)).catch(onFault);
-    },
-  };
-};
 
 const lost = (): OrreryError =>
   new OrreryError('node_unreachable', 'The connection to the program is lost.', {

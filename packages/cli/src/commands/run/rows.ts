@@ -84,6 +84,7 @@ export const runCommands: readonly CommandSpec[] = [
     arguments: [{ name: 'prompt', required: false, summary: 'what to do; - reads it from standard input' }],
     options: [
       ...taskOptions,
+      { name: 'tui', kind: 'flag', summary: "the agent program's own full screen, here; the prompt may be left out" },
       { name: 'apply', kind: 'flag', summary: 'bring an accepted result into the repository' },
       { name: 'detach', kind: 'flag', summary: 'do not watch: print the id and end' },
       { name: 'debug', kind: 'flag', summary: 'print what was really run, secrets masked' },
@@ -96,6 +97,7 @@ export const runCommands: readonly CommandSpec[] = [
       { line: 'orrery run --command -- make lint', does: 'no model: run a command in the sandbox and keep what it changed' },
       { line: 'orrery run --continue last "and add a test for it"', does: 'the same conversation goes on, from its result' },
       { line: 'orrery run "update the docs" --detach', does: 'queue it and go on' },
+      { line: 'orrery run --tui --harness claude', does: 'work with the program itself; Ctrl-] leaves it running' },
     ],
     exits: [3, 4, 5, 6, 7, 8, 9, 10, 130, 143],
     operations: ['taskAdd', 'taskShow', 'taskList', 'projectList', 'projectAdd'],

@@ -1,18 +1,25 @@
 import { readPrompt, sendTask, taskRequest } from '../../task-request.ts';
 import type { Command } from '../command.ts';
+import { attachRun, requireTerminal } from './attach-run.ts';
 import { watchRun } from './watch-run.ts';
 
 /** `orrery run`: sends a task, watches it, ends with its verdict. */
 export const run: Command = async (context) => {
   const { input } = context;
-  const prompt = await readPrompt(context);
+  const tui = input.flag('tui');
+  if (tui && !input.flag('detach')) requireTerminal(context);
+  const bare = tui && input.argument('prompt') === null && input.tail.length === 0;
+  const prompt = bare ? '' : await readPrompt(context);
   const connection = await context.connectOrStart();
-  const request = await taskRequest(context, connection, prompt);
+  const asked = await taskRequest(context, connection, prompt);
+  const request = tui ? { ...asked, interactive: true } : asked;
   const task = await sendTask(context, connection, request);
   if (task.replayed) context.warn('The same request was sent before: this is its task.');
   if (input.flag('detach')) {
-    return { result: { task }, text: task.id, hints: [`  orrery task log ${task.id} --follow`, `  orrery task wait ${task.id}`] };
+    const back = tui ? `  orrery task attach ${task.id}` : `  orrery task log ${task.id} --follow`;
+    return { result: { task }, text: task.id, hints: [back, `  orrery task wait ${task.id}`] };
   }
   context.note(`  task ${task.id}: ${task.harness}${task.model === null ? '' : ` (${task.model})`} on ${task.backend}`);
-  return watchRun(context, connection, { task, wishes: { apply: input.flag('apply'), debug: input.flag('debug') } });
+  const wishes = { apply: input.flag('apply'), debug: input.flag('debug') };
+  return tui ? attachRun(context, connection, { task, mode: 'take', wishes }) : watchRun(context, connection, { task, wishes });
 };

@@ -14,6 +14,8 @@ export type RunWishes = {
   readonly apply: boolean;
   readonly debug: boolean;
   readonly patch?: boolean;
+  /** Events up to that sequence were shown; and a wait for a person, who is here, ends nothing. */
+  readonly after?: number;
   readonly hints?: readonly string[];
 };
 
@@ -34,6 +36,8 @@ export const watchRun = async (
   try {
     const watched = await watchTask(context, connection, {
       id: task.id,
+      after: wishes.after,
+      throughWaits: wishes.after !== undefined,
       onConnection: (lost) =>
         printAll([
           lost === null

@@ -16,9 +16,15 @@ export const tasksText = (screen: Screen, tasks: readonly Task[], nowMs: number)
       task.id,
       task.project === null ? '-' : fit(inertLine(task.project.name), 24),
       agoText(task.createdAt, nowMs),
-      inertLine(task.prompt),
+      lastColumn(task),
     ]),
   );
+
+/** What it waits for, when that is known; and its prompt, which one with a full screen need not have. */
+const lastColumn = ({ state, waitingFor, prompt, interactive }: Task): string => {
+  const asked = prompt === '' && interactive ? '(full screen)' : inertLine(prompt);
+  return state === 'waiting' && waitingFor !== null ? `waits for ${inertLine(waitingFor)}: ${asked}` : asked;
+};
 
 /** `orrery task list`. */
 export const taskList: Command = async (context) => {

@@ -93,6 +93,24 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'task',
+    verb: 'attach',
+    summary: 'come back to the full screen of a task (run --tui)',
+    detail: 'Ctrl-] leaves it running. When the program ends, it is checked like any run, and its verdict is the exit code.',
+    arguments: [task],
+    options: [
+      { name: 'take', kind: 'flag', summary: 'write in it although another viewer does' },
+      { name: 'watch', kind: 'flag', summary: 'only look; the size stays' },
+    ],
+    examples: [
+      { line: 'orrery task attach last', does: 'the same screen again' },
+      { line: 'orrery task attach last --take', does: 'from another terminal, and write from here' },
+    ],
+    exits: [3, 5, 8, 9, 10, 130, 143],
+    operations: ['taskShow', 'taskAttempts', 'terminalList'],
+    load: async () => (await import('./attach.ts')).taskAttach,
+  },
+  {
+    noun: 'task',
     verb: 'diff',
     summary: 'show the change that a task made',
     detail:

@@ -6,6 +6,7 @@ import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
 import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
 import { claudePin } from './pin.ts';
+import { claudeScreen } from './screen.ts';
 import { claudeSession } from './session.ts';
 import { claudeDialect } from './translate.ts';
 
@@ -48,6 +49,7 @@ export const claudeHarness: Harness = {
     models: true,
     effort: true,
   },
+  screen: claudeScreen,
   provider: 'anthropic',
   defaultModel: null,
   pin: claudePin,

@@ -13,8 +13,18 @@ type Common = Pick<TurnContext, keyof TurnContext & keyof SessionContext>;
 export const claudeArguments = (context: Common): readonly string[] => [
   '-p',
   ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--replay-user-messages'],
-  ...['--settings', JSON.stringify({ apiKeyHelper: `cat ${shellWord(context.tokenFile)}` })],
+  ...['--settings', JSON.stringify(claudeSettings(context))],
   '--disable-slash-commands',
+  ...claudeChoices(context),
+];
+
+/** Its settings: the run token is read from its file. */
+export const claudeSettings = ({ tokenFile }: Common): Readonly<Record<string, unknown>> => ({
+  apiKeyHelper: `cat ${shellWord(tokenFile)}`,
+});
+
+/** Arguments that are the same for its full screen. */
+export const claudeChoices = (context: Common): readonly string[] => [
   // The repository's own settings and MCP servers are opt-in.
   ...['--setting-sources', 'user', '--strict-mcp-config'],
   ...(context.model === null ? [] : ['--model', ownModel(context.model, { id: 'claude', provider: 'anthropic' })]),

@@ -5,6 +5,7 @@ import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
 import { codexModel, configFile, DEFAULT_MODEL } from './launch.ts';
 import { codexPin } from './pin.ts';
+import { codexScreen } from './screen.ts';
 import { codexSession } from './session.ts';
 import { codexDialect } from './translate.ts';
 
@@ -53,6 +54,7 @@ export const codexHarness: Harness = {
     models: true,
     effort: true,
   },
+  screen: codexScreen,
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,
   pin: codexPin,

@@ -10,8 +10,8 @@ type Common = Pick<TurnContext, keyof TurnContext & keyof SessionContext>;
 /** A model of its built-in catalogue: only those bring its patch tool and effort levels. */
 export const DEFAULT_MODEL = 'gpt-5.5';
 
-/** JSON strings are TOML basic strings, except that TOML wants DEL escaped. */
-const toml = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007F');
+/** A text as TOML: JSON strings are TOML basic strings, except that TOML wants DEL escaped. */
+export const toml = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007F');
 
 /** The model it is to use. */
 export const codexModel = (context: Common): string =>

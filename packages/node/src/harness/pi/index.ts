@@ -4,6 +4,7 @@ import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../har
 import { createTranslator } from '../translator.ts';
 import { DEFAULT_MODEL, piLaunch } from './launch.ts';
 import { piPin } from './pin.ts';
+import { piScreen } from './screen.ts';
 import { piSession } from './session.ts';
 import { piDialect } from './translate.ts';
 
@@ -57,6 +58,7 @@ export const piHarness: Harness = {
     models: true,
     effort: true,
   },
+  screen: piScreen,
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,
   pin: piPin,

@@ -1,21 +1,15 @@
-import { OrreryError, type StageName } from '@orrery/protocol';
+import type { StageName } from '@orrery/protocol';
 import type { RunSpec } from '../../exec/backend.ts';
-import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { GatewayFailure, Harness, TurnLaunch, TurnOutcome } from '../../harness/harness.ts';
-import { type Ending, openAttempt } from '../../task/index.ts';
+import type { Ending } from '../../task/index.ts';
 import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
 import { endingOfRun, endingOfTurn } from '../ending.ts';
-import { memoryNote } from '../memory.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnConsumer } from '../turn-consumer.ts';
-import { taskEnvironment } from './hook.ts';
-import { outputNote } from './output.ts';
+import { agentSpec, openingPrompt, provideInput, shownPrompt, turnContext, writeHomeFiles } from './agent-spec.ts';
 import { limitsOf } from '../attempt-settings.ts';
 
 const name: StageName = 'drive';
-
-/** How much of a prompt the log shows; the whole of it is with the task. */
-const shownPromptChars = 100_000;
 
 /** One turn of the agent. Answers null when it ended well, else how the attempt ends. */
 export const drive = async (open: OpenAttempt, round: number, prompt: string): Promise<Ending | null> => {
@@ -56,7 +50,7 @@ const endingFor = async (open: OpenAttempt, { end, outcome, gateway }: EndedTurn
 const conductTurn = async (open: OpenAttempt, round: number, given: string): Promise<EndedTurn> => {
   const harness = open.parts.harness(open.prepared.settings.harness);
   const input = await provideInput(open);
-  const prompt = round === 1 ? opening(open, given, input) : given;
+  const prompt = round === 1 ? openingPrompt(open, given, input) : given;
   const launch = await prepareTurn(open, harness, prompt);
   const sinceMs = open.parts.clock.nowMs();
   const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId, input });
@@ -68,15 +62,7 @@ const conductTurn = async (open: OpenAttempt, round: number, given: string): Pro
     start: (runId) => open.environment.start(spec(runId)),
     input: launch.input,
     closeInput: launch.closeInput,
-    opening: [
-      {
-        kind: 'user',
-        text:
-          prompt.length <= shownPromptChars
-            ? prompt
-            : `${prompt.slice(0, shownPromptChars)}\n… ${prompt.length - shownPromptChars} characters more`,
-      },
-    ],
+    opening: [{ kind: 'user', text: shownPrompt(prompt) }],
     consumer: (from) =>
       turnConsumer(harness, from, {
         cancelled: () => open.cancelled.aborted,
@@ -86,53 +72,11 @@ const conductTurn = async (open: OpenAttempt, round: number, given: string): Pro
   return { ...ended, gateway: gatewayFailure() };
 };
 
-/** Carries the input of the task in; answers its path inside, or null when it has none. */
-const provideInput = async ({ intent, environment, attempt }: OpenAttempt): Promise<string | null> =>
-  intent.input === undefined
-    ? null
-    : environment.provide(`input-${attempt.id}.json`, new TextEncoder().encode(JSON.stringify(intent.input)));
-
-/** The first prompt: what was asked, and what an agent has to know of its input and its answer. */
-const opening = ({ intent }: OpenAttempt, prompt: string, input: string | null): string =>
-  [prompt, input === null ? null : `The input of this task is the JSON file ${input}.`, outputNote(intent.outputSchema)]
-    .filter((part) => part !== null)
-    .join('\n\n');
-
 const prepareTurn = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnLaunch> => {
-  const { parts, prepared, environment } = open;
-  const program = harness.pin === null ? null : await parts.program(harness.id);
-  if (harness.pin !== null && program === null) {
-    throw new OrreryError('harness_not_installed', `The program of harness ${harness.id} is not installed.`, {
-      rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
-      fix: `orrery harness install ${harness.id}`,
-    });
-  }
-  const attempt = await openAttempt(parts.store.read, open.task.id);
-  const launch = harness.launch({
-    program,
-    prompt,
-    conversation: attempt?.conversation ?? prepared.continued?.conversation ?? null,
-    model: (prepared.settings.upstream === null ? prepared.settings.model : null) ?? harness.defaultModel,
-    effort: prepared.settings.effort,
-    workdir: environment.workdir,
-    home: environment.home,
-    scratchpad: environment.scratchpad,
-    brokerEndpoint: environment.brokerEndpoint,
-    tokenFile: open.runTokenFile,
-    systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
-    command: open.intent.command ?? null,
-    asRoot: parts.asRoot,
-  });
-  for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
+  const launch = harness.launch(await turnContext(open, harness, prompt));
+  await writeHomeFiles(open, launch);
   return launch;
 };
-
-/** What every agent is told beside its prompt. */
-const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null =>
-  memoryNote(
-    prepared.settings.memory.filter((kind) => kind !== 'project' || task.project_id !== null),
-    intent,
-  );
 
 const turnSpec = (
   open: OpenAttempt,
@@ -148,21 +92,7 @@ const turnSpec = (
   const { settings } = open.prepared;
   checkGoing(open);
   return {
-    command: launch.command,
-    args: launch.args,
-    cwd: open.environment.workdir,
-    grants: [
-      ...(input === null
-        ? []
-        : [{ path: input, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const]),
-      { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
-      ...launch.programPaths.map(
-        (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }) as const,
-      ),
-    ],
-    env: { ...taskEnvironment(open, round), ...(input === null ? {} : { ORRERY_INPUT: input }), ...launch.env },
-    secretNames: proxySecretNames,
-    envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
+    ...agentSpec(open, launch, { round, input }),
     stdio: 'stream',
     limits: limitsOf(settings, Math.min(settings.turnMs, remainingMs(open, settings))),
     label: `${harness.id} turn ${round}`,

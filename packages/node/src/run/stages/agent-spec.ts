@@ -1,0 +1,93 @@
+// How an agent program is started, for a turn or with its full screen.
+
+import { OrreryError } from '@orrery/protocol';
+import type { RunSpec } from '../../exec/backend.ts';
+import { proxySecretNames } from '../../exec/proxy-environment.ts';
+import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.ts';
+import { openAttempt } from '../../task/index.ts';
+import type { OpenAttempt } from '../attempt-context.ts';
+import { memoryNote } from '../memory.ts';
+import { taskEnvironment } from './hook.ts';
+import { outputNote } from './output.ts';
+
+/** How much of a prompt the log shows; the whole of it is with the task. */
+const shownPromptChars = 100_000;
+
+/** A prompt as the log shows it. */
+export const shownPrompt = (prompt: string): string =>
+  prompt.length <= shownPromptChars
+    ? prompt
+    : `${prompt.slice(0, shownPromptChars)}\n… ${prompt.length - shownPromptChars} characters more`;
+
+/** Carries the input of the task in; answers its path inside, or null when it has none. */
+export const provideInput = async ({ intent, environment, attempt }: OpenAttempt): Promise<string | null> =>
+  intent.input === undefined
+    ? null
+    : environment.provide(`input-${attempt.id}.json`, new TextEncoder().encode(JSON.stringify(intent.input)));
+
+/** The first prompt: what was asked, and what an agent has to know of its input and its answer. */
+export const openingPrompt = ({ intent }: OpenAttempt, prompt: string, input: string | null): string =>
+  [prompt, input === null ? null : `The input of this task is the JSON file ${input}.`, outputNote(intent.outputSchema)]
+    .filter((part) => part !== null)
+    .join('\n\n');
+
+/** What every agent is told beside its prompt. */
+const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null =>
+  memoryNote(
+    prepared.settings.memory.filter((kind) => kind !== 'project' || task.project_id !== null),
+    intent,
+  );
+
+/** What the adapter is told. @throws OrreryError harness_not_installed */
+export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnContext> => {
+  const { parts, prepared, environment } = open;
+  const program = harness.pin === null ? null : await parts.program(harness.id);
+  if (harness.pin !== null && program === null) {
+    throw new OrreryError('harness_not_installed', `The program of harness ${harness.id} is not installed.`, {
+      rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
+      fix: `orrery harness install ${harness.id}`,
+    });
+  }
+  const attempt = await openAttempt(parts.store.read, open.task.id);
+  return {
+    program,
+    prompt,
+    conversation: attempt?.conversation ?? prepared.continued?.conversation ?? null,
+    model: (prepared.settings.upstream === null ? prepared.settings.model : null) ?? harness.defaultModel,
+    effort: prepared.settings.effort,
+    workdir: environment.workdir,
+    home: environment.home,
+    scratchpad: environment.scratchpad,
+    brokerEndpoint: environment.brokerEndpoint,
+    tokenFile: open.runTokenFile,
+    systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
+    command: open.intent.command ?? null,
+    asRoot: parts.asRoot,
+  };
+};
+
+/** Writes what the program reads from its home. */
+export const writeHomeFiles = async ({ environment }: OpenAttempt, launch: ScreenLaunch): Promise<void> => {
+  for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
+};
+
+/** What is the same for both: the program, its run token, and the variables of the task. */
+export const agentSpec = (
+  open: OpenAttempt,
+  launch: ScreenLaunch,
+  { round, input }: { readonly round: number; readonly input: string | null },
+): Omit<RunSpec, 'stdio' | 'limits' | 'label' | 'runId'> => ({
+  command: launch.command,
+  args: launch.args,
+  cwd: open.environment.workdir,
+  grants: [
+    ...(input === null ? [] : [{ path: input, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const]),
+    { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
+    ...launch.programPaths.map(
+      (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }) as const,
+    ),
+  ],
+  env: { ...taskEnvironment(open, round), ...(input === null ? {} : { ORRERY_INPUT: input }), ...launch.env },
+  secretNames: proxySecretNames,
+  envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
+});
