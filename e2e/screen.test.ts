@@ -125,7 +125,7 @@ describe('a screen that several look at', SLOW, () => {
   });
 
   it('cuts off who takes nothing, and slows nobody else', async () => {
-    const { id, at, view } = await open('read go; head -c 42000000 /dev/zero | tr "\\0" y; echo; echo whole; read end', 'local');
+    const { id, at, view } = await open('read go; head -c 24000000 /dev/zero | tr "\\0" y; echo; echo whole; read end', 'local');
     const quick = viewerOf(place, life, at);
     await quick.heard(({ type }) => type === 'hello');
     await stalledViewer(place, life, at);
@@ -134,7 +134,7 @@ describe('a screen that several look at', SLOW, () => {
     await waitFor('one is cut off', async () => ((await view())?.viewers === 1 ? true : null), 240_000);
     await quick.seen(/whole/);
     const whole = quick.text();
-    expect([whole.includes('<hole'), whole.split('y').length - 1, quick.closed]).toEqual([false, 42_000_000, null]);
+    expect([whole.includes('<hole'), whole.split('y').length - 1, quick.closed]).toEqual([false, 24_000_000, null]);
     quick.type('\n');
     expect(await taskEnd(client, id)).toMatchObject({ state: 'accepted' });
   });

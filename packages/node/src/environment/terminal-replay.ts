@@ -10,7 +10,7 @@ import type { TerminalSize } from './terminal-size.ts';
 /** Output of a terminal that can be replayed. */
 const TERMINAL_SPOOL_BYTES = 8 * 1024 * 1024;
 /** How far behind the output a viewer may be before it is cut off: below the window in which the program need not wait. */
-const BEHIND_BYTES = 32 * 1024 * 1024;
+const BEHIND_BYTES = 16 * 1024 * 1024;
 /** Output is given up in steps: each is recorded. */
 const RELEASE_STEP_BYTES = 1024 * 1024;
 /** What of a program's streams is kept for a viewer whose connection broke. */
