@@ -1,6 +1,5 @@
 // Makes the parts of a node from the lowest ring up, each from its arguments.
 
-import { statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
@@ -19,7 +18,6 @@ import { findKeeperBinary } from '../keeper/binary.ts';
 import { createKeeperClient } from '../keeper/client.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createIds } from '../kernel/ids.ts';
-import { FREE_DISK_BYTES } from '../kernel/limits.ts';
 import { createMutex } from '../kernel/mutex.ts';
 import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
@@ -55,6 +53,7 @@ import {
   tokenDoor,
   workspaceDoor,
 } from './run-doors.ts';
+import { checkRoom } from './room.ts';
 import { createScripted, isScripted, scriptedProvider, type Scripted } from './scripted.ts';
 
 /** How a node is started. */
@@ -227,29 +226,6 @@ export const notInstalled = (id: string): OrreryError =>
     rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
     fix: `orrery harness install ${id}`,
   });
-
-/** Throws when no new work is taken, or there is no room for it. */
-export const checkRoom = (parts: Parts, state: NodeState): void => {
-  checkTaking(state);
-  checkDisk(parts.paths.data);
-};
-
-const checkTaking = ({ phase }: NodeState): void => {
-  if (phase !== 'draining') return;
-  throw new OrreryError('node_draining', 'The node is stopping and takes no new work.', {
-    rule: 'Work that runs goes on to its end; what was taken before is kept.',
-    fix: 'Start it again, then repeat the command: orrery up --detach',
-  });
-};
-
-const checkDisk = (directory: string): void => {
-  const { bavail, bsize } = statfsSync(directory);
-  if (bavail * bsize >= FREE_DISK_BYTES) return;
-  throw new OrreryError('disk_full', 'The disk of the data directory is nearly full; no new work is taken.', {
-    rule: `New work needs ${FREE_DISK_BYTES / 1_048_576} MiB free; work that runs goes on.`,
-    fix: `Free space on the disk of ${directory}`,
-  });
-};
 
 /** Where what is made for runs lies. */
 const placesOf = ({ environmentsDirectory, conversationsDirectory, paths, broker }: Parts) => ({
