@@ -12,12 +12,22 @@ import { podsOf, testKubeconfig } from '../../../test/kubernetes/cluster.ts';
 import type { CrashOrder } from '../../../test/kubernetes/crash-client.ts';
 import { freshInstance } from '../../../test/kubernetes/provider.ts';
 import type { EnvironmentSpec } from '../backend.ts';
-import { placeSteps } from '../remote/steps.ts';
 
 const CLIENT = new URL('../../../test/kubernetes/crash-client.ts', import.meta.url).pathname;
 
+/** One step of each thing that is done: opening, staging in, running, bringing back, closing. Docker and hosts are closed at all of them. */
+const STEPS: readonly CrashOrder['step'][] = [
+  'place-made',
+  'stage-in',
+  'place-open',
+  'run',
+  'sync',
+  'stage-out',
+  'place-removed',
+];
+
 /** Steps at which nothing has run yet: the environment is opened anew. */
-const BEFORE = ['place-recorded', 'place-made', 'place-noted', 'stage-in', 'staged-in'];
+const BEFORE: readonly CrashOrder['step'][] = ['place-made', 'stage-in'];
 
 const SCRIPT = 'echo new > made; rm gone; chmod 750 script; ln -s made link; echo made; sleep 1; echo more >> made';
 
@@ -52,7 +62,7 @@ const nothingLeft = async (): Promise<void> => {
 };
 
 describe('a node that dies, with a cluster', () => {
-  it.each([...placeSteps, 'run' as const])('killed at %s: what was done is here, and nothing is there any more', async (step) => {
+  it.each(STEPS)('killed at %s: what was done is here, and nothing is there any more', async (step) => {
     await dieAt(step);
     const backend = makePodBackend(place());
     const environment = BEFORE.includes(step) ? await backend.open(spec) : await backend.reopen(spec);
