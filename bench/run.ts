@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
+import { checkouts } from './checkouts.ts';
 import { durableEventsBenchmark } from './durable-events.ts';
 import { flatMemory } from './flat-memory.ts';
 import { idleMemory } from './idle-memory.ts';
@@ -20,6 +21,7 @@ import { versionStart } from './version-start.ts';
 const benchmarks: readonly Benchmark[] = [
   keeperStart,
   requestToVerdict,
+  checkouts,
   durableEventsBenchmark,
   spoolThroughput,
   idleMemory,

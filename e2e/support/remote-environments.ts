@@ -7,7 +7,7 @@ import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@orrery/client';
 import type { EnvironmentView } from '@orrery/protocol';
-import { commitAll, writeFiles } from '@orrery/testkit';
+import { commitAll, gitIn, plainRepository, writeFiles } from '@orrery/testkit';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startCli } from './cli.ts';
 import { codeOf, commandsOn, verdictOf } from './commands.ts';
@@ -206,11 +206,13 @@ export const describeRemoteEnvironments = (subject: RemoteSubject): void => {
       expect(await paths(made.id)).toEqual(expect.arrayContaining(['new.txt', 'shell.txt', 'task.txt']));
     });
 
-    it('gets the ignored files that the project names and what an earlier set-up left; the files do not come back', async () => {
+    it('gets ignored files and submodules as the project says, and what an earlier set-up left; the files do not come back', async () => {
       const cached = makeRepository(place, 'cached', {
         init: 'mkdir -p deps; cat /proc/sys/kernel/random/uuid > deps/id',
-        settings: 'copy: [.env]\ncache: [deps]',
+        settings: 'copy: [.env]\ncache: [deps]\nsubmodules: shallow',
       });
+      const library = plainRepository(place.folder, { name: 'library' }).root;
+      gitIn(cached, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'library');
       writeFiles(cached, { '.gitignore': '.env\ndeps\n' });
       commitAll(cached, 'ignores');
       writeFiles(cached, { '.env': 'HERE=1\n' });
@@ -223,6 +225,9 @@ export const describeRemoteEnvironments = (subject: RemoteSubject): void => {
       const second = await create('cached-2');
       expect([second.state, second.setup.reason]).toEqual(['ready', expect.stringContaining('was not run')]);
       expect(await said('cached-2', 'cat deps/id .env; git status --porcelain')).toBe(left);
+      expect(await said('cached-2', 'cd library; git fsck --no-dangling; git status --porcelain; git log --format=%H')).toBe(
+        `${gitIn(library, 'log', '--format=%H')}\n`,
+      );
       await said('cached-2', 'git add -f .env; git -c user.name=x -c user.email=x@y commit -qm all; echo work > work.txt');
       expect((await place.cli(['env', 'delete', 'cached-2', '--salvage'])).code).toBe(0);
       const { items } = await client.call('salvageList', { query: {} });

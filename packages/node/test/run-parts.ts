@@ -109,6 +109,7 @@ const settings: AttemptSettings = {
   image: null,
   copy: [],
   cache: [],
+  submodules: 'none',
   setup: [],
   memory: [],
 };
@@ -136,6 +137,7 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
     }),
   bringFiles: () => whileAlive(life, async () => []),
   likeFiles: () => whileAlive(life, async () => undefined),
+  fillModules: () => whileAlive(life, async () => []),
   takeSetup: () => whileAlive(life, async () => null),
   keepSetup: () => whileAlive(life, async () => null),
   forgetSetup: () => whileAlive(life, async () => undefined),

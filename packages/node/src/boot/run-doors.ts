@@ -57,6 +57,7 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
     placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
   bringFiles: async (checkoutId, patterns) => (await workspace.bringFiles(checkoutId, patterns)).notes,
   likeFiles: (checkoutId, from) => workspace.likeFiles(checkoutId, from),
+  fillModules: (checkoutId, policy) => workspace.fillModules(checkoutId, policy),
   takeSetup: (checkoutId, state) => workspace.takeSetup(checkoutId, state),
   keepSetup: (checkoutId, state) => workspace.keepSetup(checkoutId, state),
   forgetSetup: (projectId, key) => workspace.forgetSetup(projectId, key),

@@ -89,6 +89,10 @@ export const projectSchema = z.strictObject({
     .describe(
       'Folders that hold all that init.sh and setup leave, like node_modules; the same scripts and lock files run once then',
     ),
+  submodules: z
+    .enum(['none', 'shallow', 'recursive'])
+    .default('none')
+    .describe('Which submodules checkouts get: none, those of the commit, or those in them, too'),
   setup: z
     .array(
       z

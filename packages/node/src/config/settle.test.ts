@@ -46,6 +46,7 @@ describe('what a task runs with', () => {
       image: null,
       copy: [],
       cache: [],
+      submodules: 'none',
       setup: [],
       memory: [],
     });

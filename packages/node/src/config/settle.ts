@@ -31,6 +31,7 @@ export type TaskSettings = {
   readonly cache: readonly string[];
   /** What the project's image, variables and user come from, when the base commit has to be asked; absent: nothing of it. */
   readonly imageFrom?: ImageAsked;
+  readonly submodules: ProjectConfig['submodules'];
   readonly setup: readonly string[];
   readonly memory: readonly MemoryKind[];
 };
@@ -62,6 +63,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     ...settleImage({ project, node }),
     copy: project.copy,
     cache: project.cache,
+    submodules: project.submodules,
     setup: project.setup,
     memory: settleMemory({ request, project, node }),
     ports: project.ports,

@@ -120,8 +120,8 @@ export type EnvironmentSpec = {
   readonly user?: string;
   /** Values that the project gives every program; what the node sets wins. Absent: none. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Git objects that the checkout borrows: their folder (granted too) and the commit whose history it needs. Absent: it borrows none. */
-  readonly borrows?: { readonly objects: string; readonly commit: string };
+  /** Git objects that the checkout borrows: their folder (granted too) and the commits whose history it needs, its base first. Absent: it borrows none. */
+  readonly borrows?: { readonly objects: string; readonly commits: readonly string[] };
   /** Whether the home outlives the environment, and has to be brought back like the working directory. */
   readonly keepsHome?: boolean;
   /** A folder below the home that is brought back when the environment is closed, if it can be. Absent: none. */

@@ -34,8 +34,7 @@ const operations: Record<string, string> = {
 };
 
 /** Reads `<tree>/.git` as data. Never rejects for what is in it. */
-export const readAgentGit = async (tree: string): Promise<AgentGit> => {
-  const root = join(tree, '.git');
+export const readAgentGit = async (tree: string, root = join(tree, '.git')): Promise<AgentGit> => {
   const top = lookAt(root);
   if (top === null || !top.isDirectory()) {
     const problem = top === null ? 'its .git is gone' : 'its .git is no longer a folder';

@@ -13,6 +13,10 @@ export type GitDirSpec = {
   /** Boundary commits of a shallow history. */
   readonly shallow?: string | null;
   readonly user?: { readonly name: string; readonly email: string };
+  /** Work tree of a submodule, from its Git directory. */
+  readonly workTree?: string;
+  /** Whether submodules are filled. */
+  readonly modules?: boolean;
 };
 
 const common =
@@ -20,12 +24,19 @@ const common =
 const closed = '\thooksPath = /dev/null\n\tfsmonitor = false\n\tattributesFile = /dev/null\n\texcludesFile = /dev/null\n';
 
 /** The configuration file of a Git directory. Nothing in it comes from a repository. */
-export const gitDirConfig = ({ kind, user }: Pick<GitDirSpec, 'kind' | 'user'>): string => {
+export const gitDirConfig = ({
+  kind,
+  user,
+  workTree,
+  modules,
+}: Pick<GitDirSpec, 'kind' | 'user' | 'workTree' | 'modules'>): string => {
   const bare = `\tbare = ${kind === 'mirror'}\n`;
   // Objects of a mirror are borrowed: nothing may ever be pruned, and an agent's own collection must not repack what it borrows.
   const upkeep = '[gc]\n\tauto = 0\n\tpruneExpire = never\n[maintenance]\n\tauto = false\n';
   const who = user === undefined ? '' : `[user]\n\tname = ${user.name}\n\temail = ${user.email}\n`;
-  return common + bare + (kind === 'agent' ? '' : closed) + upkeep + who;
+  const tree = workTree === undefined ? '' : `\tworktree = "${workTree}"\n`;
+  const active = modules === true ? '[submodule]\n\tactive = .\n' : '';
+  return common + bare + tree + (kind === 'agent' ? '' : closed) + upkeep + who + active;
 };
 
 /**

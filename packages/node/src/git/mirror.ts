@@ -127,7 +127,9 @@ export const describeCommit = async (git: Git, mirror: string, commit: string): 
   return [
     ...(entries.length === 0 ? ['its first commit is empty'] : []),
     ...(submodules.length > 0
-      ? [`submodules are not filled in checkouts: ${submodules.slice(0, 5).join(', ')}${submodules.length > 5 ? ' …' : ''}`]
+      ? [
+          `submodules are not filled in checkouts unless .orrery/orrery.yaml says so: ${submodules.slice(0, 5).join(', ')}${submodules.length > 5 ? ' …' : ''}`,
+        ]
       : []),
     ...(/\bfilter=lfs\b/.test(texts) ? ['files in Git LFS are pointers in checkouts, not their contents'] : []),
     ...(/\bfilter=(?!lfs\b)\S/.test(texts) ? ['clean and smudge filters are not run in checkouts'] : []),

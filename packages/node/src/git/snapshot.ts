@@ -20,6 +20,10 @@ export type CheckoutView = {
   readonly copied: string;
   /** The same of folders that hold what a set-up left. */
   readonly caches: string;
+  /** Folder of the node's for submodules that were filled. */
+  readonly modules: string;
+  /** The Git directory of the agent. Default: `.git` of the tree. */
+  readonly agentDir?: string;
 };
 
 /** A tree object of everything that is in the checkout and not ignored. */
@@ -51,10 +55,10 @@ export const viewCall = ({ mirror, tree, nodeDir, index }: CheckoutView): Omit<G
  */
 export const snapshotTree = async (
   view: CheckoutView,
-  { base, head, without = [] }: { base: string; head: string; without?: readonly BytePath[] },
+  { base, head, without = [], modules = [] }: Snapping,
 ): Promise<Snapshot> => {
   const { git, tree } = view;
-  const entries = await readEntries(tree);
+  const entries = await readEntries(tree, modules);
   const temporary = `${view.index}.snapshot`;
   await unlockIndex(temporary);
   await copyFile(view.index, temporary);
@@ -87,6 +91,14 @@ export const snapshotTree = async (
   };
 };
 
+/** `modules`: folders of submodules that are looked at for themselves. */
+type Snapping = {
+  readonly base: string;
+  readonly head: string;
+  readonly without?: readonly BytePath[];
+  readonly modules?: readonly BytePath[];
+};
+
 /** Takes away the lock that a command left when it was ended: nothing else works on the node's index of a checkout. */
 export const unlockIndex = (index: string): Promise<void> =>
   unlink(`${index}.lock`).catch((thrown: unknown) => {
@@ -101,8 +113,9 @@ const splitPaths = ({ stdout }: { stdout: Buffer }): BytePath[] =>
 const joinPaths = (paths: readonly BytePath[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
 
 /** Everything in the checkout but its `.git`; special files that Git would open are unlinked on the way. */
-const readEntries = async (tree: string): Promise<Map<BytePath, TreeEntryType>> => {
-  const found = await walkTree(tree, { skip: (path) => path === '.git' });
+const readEntries = async (tree: string, modules: readonly BytePath[]): Promise<Map<BytePath, TreeEntryType>> => {
+  const skipped = new Set(['.git', ...modules]);
+  const found = await walkTree(tree, { skip: (path) => skipped.has(path) });
   const entries = new Map<BytePath, TreeEntryType>();
   for (const { path, type } of found) {
     entries.set(path, type);

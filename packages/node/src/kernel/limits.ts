@@ -152,6 +152,9 @@ export const COPIED_FILES = 1_000;
 export const COPIED_BYTES = 64 * 1024 * 1024;
 /** Commits of an agent's that are made anew because they hold a copied file; where there are more, their files count and not they. */
 export const REWRITTEN_COMMITS = 500;
+/** Submodules of one checkout, and how deep they may lie in each other. */
+export const SUBMODULES = 200;
+export const SUBMODULE_DEPTH = 5;
 /** State of one set-up that is kept for others (`cache`), how many of a project, all of a node, and days without use after which it goes. */
 export const SETUP_CACHE_BYTES = 4 * 1024 * 1024 * 1024;
 export const SETUP_CACHES = 8;

@@ -30,7 +30,7 @@ const works: Partial<Record<ShapeName, { branch: string | null; notes: RegExp[] 
   detachedHead: { branch: null, notes: [/HEAD is detached/] },
   otherDefaultBranch: { branch: 'trunk', notes: [] },
   dirtyTree: { branch: 'main', notes: [/uncommitted changes \(src\/main\.txt, new\.txt\) are not part of tasks/] },
-  submodules: { branch: 'main', notes: [/submodules are not filled in checkouts: vendor\/library/] },
+  submodules: { branch: 'main', notes: [/submodules are not filled in checkouts unless .*: vendor\/library/] },
   lfs: { branch: 'main', notes: [/Git LFS are pointers/] },
   spacesAndUnicode: { branch: 'main', notes: [] },
   symlinkedCheckout: { branch: 'main', notes: [/leads through a link/] },

@@ -27,6 +27,8 @@ export type WorkPlace = {
   readonly readOnly: readonly string[];
   /** Directories outside it that Git needs to read (the mirror's objects). */
   readonly reads: readonly string[];
+  /** Commits of submodules that are filled: their history is borrowed, too. */
+  readonly modules?: readonly string[];
 };
 
 /** What an attempt left behind, safe in the mirror. */
@@ -74,6 +76,8 @@ export type WorkspaceDoor = {
   bringFiles(checkoutId: string, patterns: readonly string[]): Promise<readonly string[]>;
   /** Before a checkout becomes a copy of another: what was copied into that one counts as copied into this one. */
   likeFiles(checkoutId: string, from: string): Promise<void>;
+  /** Fills the submodules of a checkout in which nothing ran yet; answers their commits. */
+  fillModules(checkoutId: string, policy: AttemptSettings['submodules']): Promise<readonly string[]>;
   /** Puts the state of an earlier set-up with the same key into a checkout in which nothing ran yet; null: there is none. */
   takeSetup(checkoutId: string, state: SetupState): Promise<{ readonly madeAtMs: number } | null>;
   /** Keeps what a set-up left in a checkout in which nothing else ran; answers why not, or null. */
@@ -143,6 +147,8 @@ export type AttemptSettings = {
   readonly image: string | null;
   /** Ignored files of the project's folder that are copied into the checkout. */
   readonly copy: readonly string[];
+  /** Which submodules are filled: none, those of the commit, or those in them, too. */
+  readonly submodules: 'none' | 'shallow' | 'recursive';
   /** Folders that hold all that a set-up leaves. */
   readonly cache: readonly string[];
   /** Where the base commit says which image it is. Absent: it is not asked. */

@@ -7,7 +7,8 @@ import { gitDirConfig } from '../git/git-dir.ts';
 import { isAncestor } from '../git/publish.ts';
 import { snapshotTree, type CheckoutView } from '../git/snapshot.ts';
 import { missingCommits, takeObjects } from '../git/take-objects.ts';
-import { copiedPaths } from './copied.ts';
+import { copiedPaths, hasPlainParents } from './copied.ts';
+import { moduleView, readModules, type FilledModule } from './submodules.ts';
 import type { Gathered, Inspected, WorkspaceContext } from './model.ts';
 
 /**
@@ -17,7 +18,7 @@ import type { Gathered, Inspected, WorkspaceContext } from './model.ts';
 export const inspect = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { baseSha }: { baseSha: string },
+  { baseSha, modules: inside = [] }: { baseSha: string; modules?: readonly string[] },
 ): Promise<Inspected> => {
   if (lookAt(view.tree)?.isDirectory() !== true) {
     throw new OrreryError('path_refused', `${view.tree} is no longer a folder.`, {
@@ -25,7 +26,8 @@ export const inspect = async (
       fix: 'Run the task again: orrery task retry <id>',
     });
   }
-  const agent = await readAgentGit(view.tree);
+  const agent = await readAgentGit(view.tree, view.agentDir);
+  const modules = await readModules(view);
   const without = (await copiedPaths(view)).map((path) => Buffer.from(path).toString('latin1'));
   const { available, problems } = await takeCommits(context, view, { agent, baseSha, without });
   const headSha = available.get(agent.headSha ?? '') ?? baseSha;
@@ -34,18 +36,51 @@ export const inspect = async (
     return taken === undefined || taken === headSha || taken === baseSha ? [] : [{ ref, sha: taken }];
   });
   const [snapshot, extra] = await Promise.all([
-    snapshotTree(view, { base: baseSha, head: headSha, without }),
+    snapshotTree(view, {
+      base: baseSha,
+      head: headSha,
+      without,
+      modules: [...modules.map(({ path }) => path), ...inside].map((path) => Buffer.from(path).toString('latin1')),
+    }),
     outside(context, view.mirror, { headSha, tips }),
   ]);
+  const inModules = await inspectModules(context, view, modules);
   return {
     baseSha,
     headSha,
     tree: snapshot.tree ?? `${headSha}^{tree}`,
     uncommitted: snapshot.tree !== null,
-    extra,
-    tooMuch: snapshot.tooMuch,
-    notes: [...describeAgent(context, agent), ...problems, ...snapshot.notes],
+    extra: [...extra, ...inModules.tips],
+    tooMuch: snapshot.tooMuch || inModules.tooMuch,
+    notes: [...describeAgent(context, agent, view), ...problems, ...snapshot.notes, ...inModules.notes],
   };
+};
+
+/**
+ * What was done in submodules: their own commits, which a result of the checkout cannot hold. They are kept beside it as other
+ * branches are.
+ */
+const inspectModules = async (context: WorkspaceContext, main: CheckoutView, modules: readonly FilledModule[]) => {
+  const tips: Tip[] = [];
+  const notes: string[] = [];
+  let tooMuch = false;
+  for (const module of modules) {
+    const view = moduleView(main, module);
+    if (!hasPlainParents(main.tree, `${module.path}/x`) || lookAt(view.agentDir ?? '')?.isDirectory() !== true) {
+      notes.push(`the submodule ${module.path} is gone; nothing of it was taken`);
+      continue;
+    }
+    const below = modules.flatMap(({ path }) => (path.startsWith(`${module.path}/`) ? [path.slice(module.path.length + 1)] : []));
+    const gathered = await seal(context, view, await inspect(context, view, { baseSha: module.sha, modules: below }));
+    const ref = `the submodule ${module.path}`;
+    if (gathered.finalSha !== module.sha) tips.push({ ref, sha: gathered.finalSha });
+    tips.push(...gathered.extra.map(({ sha }) => ({ ref, sha })));
+    tooMuch ||= gathered.tooMuch;
+    notes.push(...gathered.notes.map((note) => `${ref}: ${note}`));
+    if (gathered.finalSha !== module.sha)
+      notes.push(`${ref} was changed: a result names a commit of it at most, so what was done there is kept beside the result`);
+  }
+  return { tips, notes, tooMuch };
 };
 
 /** Makes the commit for files that were not committed; HEAD itself when there are none. */
@@ -113,7 +148,7 @@ const takeTips = async (
   try {
     return await takeObjects({
       git: context.git,
-      objects: join(view.tree, '.git/objects'),
+      objects: join(view.agentDir ?? join(view.tree, '.git'), 'objects'),
       mirror: view.mirror,
       quarantine: join(temporary.path, 'q.git'),
       tips,
@@ -137,11 +172,13 @@ const outside = async (
   return once.filter((_, index) => held[index] === false);
 };
 
-const describeAgent = (context: WorkspaceContext, agent: AgentGit): string[] => [
+const describeAgent = (context: WorkspaceContext, agent: AgentGit, view: CheckoutView): string[] => [
   ...agent.problems,
   ...agent.inProgress.map((what) => `${what} was left unfinished`),
-  ...(agent.branch === null && agent.headSha !== null ? ['HEAD was left detached'] : []),
-  ...(agent.config !== null && agent.config !== gitDirConfig({ kind: 'agent', user: context.identity })
+  ...(agent.branch === null && agent.headSha !== null && view.agentDir === undefined ? ['HEAD was left detached'] : []),
+  ...(agent.config !== null &&
+  view.agentDir === undefined &&
+  [false, true].every((modules) => agent.config !== gitDirConfig({ kind: 'agent', user: context.identity, modules }))
     ? ['the configuration in its .git was changed; it is not used']
     : []),
 ];

@@ -25,6 +25,9 @@ export type DirectoryKind = 'slot' | 'scratch' | 'aside' | 'mirror' | 'setup';
  */
 export type DirectoryState = 'making' | 'ready' | 'priming' | 'claimed' | 'scrubbing' | 'removing' | 'kept';
 
+/** Which submodules are filled: none, those of the commit, or those in them, too. */
+export type SubmodulePolicy = 'none' | 'shallow' | 'recursive';
+
 /** A place a task works in. Paths are absolute. */
 export type Checkout = {
   readonly id: string;
@@ -125,6 +128,7 @@ export const slotPaths = (slot: string) => ({
   index: join(slot, 'index'),
   copied: join(slot, 'copied.json'),
   caches: join(slot, 'caches.json'),
+  modules: join(slot, 'modules'),
 });
 
 /** The branch of a task when nobody named one. */

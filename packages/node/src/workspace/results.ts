@@ -43,6 +43,8 @@ export const storeResult = async (
   };
 };
 
+const inModule = (ref: string): boolean => ref.startsWith('the submodule ');
+
 /** What of a checkout no ref of the mirror names yet; empty when it may be cleaned. */
 export const unsaved = async (
   context: WorkspaceContext,
@@ -73,7 +75,8 @@ export const unsaved = async (
     ...(final && gathered.uncommitted ? ['files that are not committed'] : []),
     ...(final && gathered.headSha !== gathered.baseSha ? ['commits'] : []),
     ...(extra.some(({ ref }) => ref === 'refs/stash') ? ['stash entries'] : []),
-    ...(extra.some(({ ref }) => ref !== 'refs/stash') ? ['other branches'] : []),
+    ...(extra.some(({ ref }) => inModule(ref)) ? ['work in submodules'] : []),
+    ...(extra.some(({ ref }) => ref !== 'refs/stash' && !inModule(ref)) ? ['other branches'] : []),
   ];
   return { final, extra, reasons };
 };

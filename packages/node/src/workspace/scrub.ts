@@ -9,6 +9,7 @@ import { ASIDE_DAYS, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { dropCopies } from './copied.ts';
 import { directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import type { WorkspaceContext } from './model.ts';
+import { dropModules } from './submodules.ts';
 import { dropCaches } from './setup-cache.ts';
 import { findDirectory, updateDirectory, type DirectoryRow } from './store.ts';
 
@@ -32,6 +33,7 @@ export const scrubSlot = async (
   { row, savedTree }: { row: DirectoryRow; savedTree: string },
 ): Promise<void> => {
   const base = row.base_sha ?? '';
+  await dropModules(context, view);
   await removeAgentDir(context, view.tree);
   await clearSpecial(context, view.tree);
   await dropCopies(view);

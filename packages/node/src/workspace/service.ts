@@ -18,12 +18,14 @@ import {
   type DirectoryKind,
   type Reclaimed,
   type Saved,
+  type SubmodulePolicy,
   type WorkspaceContext,
 } from './model.ts';
 import { recoverDirectories, type Recovered } from './recover.ts';
 import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout, unsavedIn } from './release.ts';
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
 import { forgetSetup, keepSetup, reclaimSetups, takeSetup, type SetupState } from './setup-cache.ts';
+import { fillModules } from './submodules.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
 import { listDirectories, salvageOfTask, updateDirectory, userPaths } from './store.ts';
 
@@ -35,6 +37,11 @@ export type Workspace = {
   bringFiles(id: string, patterns: readonly string[]): Promise<Brought>;
   /** Before a checkout becomes a copy of another: what was copied into that one never comes back from this one either. */
   likeFiles(id: string, from: string): Promise<void>;
+  /**
+   * Fills the submodules of a checkout in which nothing ran yet, and answers their commits. Rejects with `repository_unusable`
+   * when one cannot be had.
+   */
+  fillModules(id: string, policy: SubmodulePolicy): Promise<readonly string[]>;
   /** Puts the state of an earlier set-up with the same key into a checkout in which nothing ran yet; null: there is none. */
   takeSetup(id: string, state: SetupState): Promise<{ readonly madeAtMs: number } | null>;
   /** Keeps what a set-up left in a checkout, for others; answers why not, or null. */
@@ -119,6 +126,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     claim: (claim) => claimSlot(context, claim),
     bringFiles: (id, patterns) => bringFiles(context, id, patterns),
     likeFiles: (id, from) => likeFiles(context, id, from),
+    fillModules: (id, policy) => fillModules(context, id, policy),
     takeSetup: (id, state) => takeSetup(context, id, state),
     keepSetup: (id, state) => keepSetup(context, id, state),
     forgetSetup: (projectId, key) => forgetSetup(context, projectId, key),

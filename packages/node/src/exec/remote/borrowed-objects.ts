@@ -1,4 +1,5 @@
 // Git objects that a checkout borrows, for a place that does not see where they lie: the history of its base as one pack.
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Git } from '../../git/run.ts';
@@ -8,14 +9,15 @@ import { KEPT_PACKS } from './limits.ts';
 /** A pack with its index, on this machine. */
 export type ObjectPack = { readonly pack: string; readonly index: string };
 
-/** Makes the pack of everything a commit reaches, and keeps the newest ones. */
+/** Makes the pack of everything that some commits reach, and keeps the newest ones. */
 export const createObjectPacks = ({ git, directory }: { readonly git: Git; readonly directory: string }) => {
   const making = new Map<string, Promise<ObjectPack>>();
   const filesOf = (sha: string): ObjectPack => ({
     pack: join(directory, `pack-${sha}.pack`),
     index: join(directory, `pack-${sha}.idx`),
   });
-  const make = async (objects: string, sha: string): Promise<ObjectPack> => {
+  const make = async (objects: string, shas: readonly string[]): Promise<ObjectPack> => {
+    const sha = nameOf(shas);
     const wanted = filesOf(sha);
     if (await isThere(wanted.index)) return wanted;
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -24,7 +26,7 @@ export const createObjectPacks = ({ git, directory }: { readonly git: Git; reado
       readOnly: true,
       timeoutMs: GIT_WRITE_MS,
       args: ['pack-objects', '--revs', '-q', '--delta-base-offset', join(directory, `making-${sha}`)],
-      input: `${sha}\n`,
+      input: `${shas.join('\n')}\n`,
     });
     // The index goes last: a pack without one is no pack.
     await rename(join(directory, `making-${sha}-${name}.pack`), wanted.pack);
@@ -33,17 +35,21 @@ export const createObjectPacks = ({ git, directory }: { readonly git: Git; reado
     return wanted;
   };
   return {
-    /** The pack of what `sha` reaches in the repository whose objects folder is `objects`. Made once, also when asked at once. */
-    of: (objects: string, sha: string): Promise<ObjectPack> => {
-      const key = `${objects}\0${sha}`;
+    /** The pack of what the commits reach in the repository whose objects folder is `objects`. Made once, also when asked at once. */
+    of: (objects: string, shas: readonly string[]): Promise<ObjectPack> => {
+      const key = `${objects}\0${nameOf(shas)}`;
       const there = making.get(key);
       if (there !== undefined) return there;
-      const made = make(objects, sha).finally(() => making.delete(key));
+      const made = make(objects, shas).finally(() => making.delete(key));
       making.set(key, made);
       return made;
     },
   };
 };
+
+/** One commit names its pack itself. */
+const nameOf = (shas: readonly string[]): string =>
+  shas.length === 1 ? (shas[0] ?? '') : createHash('sha1').update(shas.join()).digest('hex');
 
 /** See `createObjectPacks`. */
 export type ObjectPacks = ReturnType<typeof createObjectPacks>;

@@ -22,7 +22,7 @@ export const stageBorrowed = async (
 ): Promise<void> => {
   const inside = seen ?? borrowedFolder(line.layout.root);
   if (spec.borrows !== undefined && seen === null) {
-    const { pack, index } = await packs.of(spec.borrows.objects, spec.borrows.commit);
+    const { pack, index } = await packs.of(spec.borrows.objects, spec.borrows.commits);
     await putLocalFile(line, `${inside}/pack/pack-borrowed.pack`, pack);
     await putLocalFile(line, `${inside}/pack/pack-borrowed.idx`, index);
   }

@@ -11,7 +11,7 @@ import {
   type SetupRecord,
 } from '../../environment/index.ts';
 import { copyTree } from '../../files/copy-tree.ts';
-import type { HookName, ConductorParts } from '../doors.ts';
+import type { AttemptSettings, ConductorParts, HookName, WorkPlace } from '../doors.ts';
 import { settleImage } from './image.ts';
 import { makePlace, namedSpec, placePaths, preparedOf, writeScripts, type NamedPrepared } from './place.ts';
 import { scriptsOf } from './setup.ts';
@@ -78,7 +78,7 @@ const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> =
   const first = await at(row.base);
   const found = row.base === null && first.settings.base !== null ? await at(first.settings.base) : first;
   await parts.backend(found.settings.backend).preflight(found.settings.required);
-  const place = await claim(parts, row, found.base.sha);
+  const place = await filledPlace(parts, await claim(parts, row, found.base.sha), found.settings);
   const { base, hooks, settings } = found;
   const prepared = { baseSha: base.sha, baseName: base.name, place, hooks: [...hooks.keys()] as HookName[], settings };
   const notes = settings.copy.length === 0 ? [] : await parts.workspace.bringFiles(place.checkoutId, settings.copy);
@@ -87,6 +87,10 @@ const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> =
 
 const claim = (parts: ConductorParts, row: NamedRow, baseSha: string) =>
   parts.workspace.claim({ projectId: row.project_id, taskId: row.id, attempt: 1, baseSha, branch: row.branch });
+
+/** Submodules are filled as in a task's checkout. */
+const filledPlace = async (parts: ConductorParts, place: WorkPlace, { submodules }: AttemptSettings): Promise<WorkPlace> =>
+  submodules === 'none' ? place : { ...place, modules: await parts.workspace.fillModules(place.checkoutId, submodules) };
 
 /** An environment asks like a task that says nothing but where it runs. */
 const intentFor = (row: NamedRow) => ({
@@ -114,6 +118,6 @@ const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: S
   const elsewhere = row.backend !== prepared.settings.backend;
   const settings = elsewhere ? parts.settle({ intent: intentFor(row), projectFile }) : prepared.settings;
   if (elsewhere) await parts.backend(settings.backend).preflight(settings.required);
-  const place = await claim(parts, row, prepared.baseSha);
+  const place = await filledPlace(parts, await claim(parts, row, prepared.baseSha), prepared.settings);
   return { prepared: { ...prepared, place, settings }, init: hooks.get('init') ?? null, notes: [] };
 };

@@ -19,8 +19,14 @@ export type NamedPrepared = {
   readonly settings: AttemptSettings;
 };
 
-export const preparedOf = (row: NamedRow): NamedPrepared | null =>
-  row.prepared === null ? null : (JSON.parse(row.prepared) as NamedPrepared);
+export const preparedOf = (row: NamedRow): NamedPrepared | null => {
+  if (row.prepared === null) return null;
+  const stored = JSON.parse(row.prepared) as NamedPrepared;
+  // An environment outlives the version of the node that made it.
+  return { ...stored, settings: { ...settingsAddedLater, ...stored.settings } };
+};
+
+const settingsAddedLater = { copy: [], cache: [], submodules: 'none' } as const;
 
 /** The paths of an environment beside its checkout. */
 export const placePaths = (parts: Pick<ConductorParts, 'environmentsDirectory'>, id: string) => {

@@ -28,7 +28,7 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   if (before !== null) return before;
   const row = await beginStage(context, name, 1);
   try {
-    const found = await findAll(context);
+    const found = await fillModules(context, await findAll(context));
     const notes = await bringFiles(context, found);
     const prepared = { ...found, ...(await takeSetup(context, found)) };
     context.parts.atKillPoint('checkout-made', name);
@@ -51,6 +51,14 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
 /** Ignored files that the project wants in its checkouts. One that others work in has them since it was made. */
 const bringFiles = async ({ parts }: AttemptContext, { place, settings, named }: Prepared): Promise<readonly string[]> =>
   named !== undefined || settings.copy.length === 0 ? [] : parts.workspace.bringFiles(place.checkoutId, settings.copy);
+
+/** Submodules are filled before anything looks at the checkout. */
+const fillModules = async ({ parts }: AttemptContext, prepared: Prepared): Promise<Prepared> => {
+  const { settings, place, named, baseSha } = prepared;
+  if (settings.submodules === 'none' || named !== undefined || baseSha === null) return prepared;
+  const modules = await parts.workspace.fillModules(place.checkoutId, settings.submodules);
+  return { ...prepared, place: { ...place, modules } };
+};
 
 /** The state of an earlier set-up, where the project says which folders hold it. */
 const takeSetup = async ({ parts, task, intent }: AttemptContext, prepared: Prepared): Promise<Pick<Prepared, 'setup'>> => {
