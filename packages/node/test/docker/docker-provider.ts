@@ -4,6 +4,7 @@ import { connectEngine } from '../../src/exec/docker/engine.ts';
 import type { DockerOptions } from '../../src/exec/docker/options.ts';
 import { createDockerProvider } from '../../src/exec/docker/provider.ts';
 import type { PlaceProvider } from '../../src/exec/remote/place.ts';
+import { findKeeperBinary } from '../../src/keeper/binary.ts';
 import { NODE } from '../conformance/stage.ts';
 import { SMALL_IMAGE } from './engine.ts';
 import { sampleOptions } from './samples.ts';
@@ -20,6 +21,7 @@ export const providerOf = (given: unknown): PlaceProvider => {
   return createDockerProvider({
     options,
     installation: 'test',
+    keeperProgram: () => findKeeperBinary(),
     programs: { programs: null, node: dirname(NODE) },
     engine: () => connected,
   });

@@ -5,6 +5,7 @@ import { connectEngine } from '../../src/exec/docker/engine.ts';
 import type { DockerOptions } from '../../src/exec/docker/options.ts';
 import { createDockerProvider } from '../../src/exec/docker/provider.ts';
 import type { Place, PlaceCommand, PlaceProvider, PlaceSpec } from '../../src/exec/remote/place.ts';
+import { findKeeperBinary } from '../../src/keeper/binary.ts';
 import { word } from '../conformance/stage.ts';
 import { SMALL_IMAGE } from './engine.ts';
 import { sampleOptions, samplePlace } from './samples.ts';
@@ -36,7 +37,13 @@ export const createPlaces = (engine: () => TestEngine) => {
   const provider = async (over: Partial<DockerOptions> = {}, socket = engine().socket): Promise<PlaceProvider> => {
     const connected = await connectEngine(socket);
     const options = sampleOptions({ image: SMALL_IMAGE, ...over });
-    return createDockerProvider({ options, installation, programs: LOCAL_PROGRAMS, engine: () => Promise.resolve(connected) });
+    return createDockerProvider({
+      options,
+      installation,
+      keeperProgram: () => findKeeperBinary(),
+      programs: LOCAL_PROGRAMS,
+      engine: () => Promise.resolve(connected),
+    });
   };
   /** Every container of the engine, whoever made it. */
   const containers = async (): Promise<string[]> => {

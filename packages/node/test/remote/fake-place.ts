@@ -77,8 +77,16 @@ const measure = async (runs: string) => {
   return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0), diskBytes: null };
 };
 
+/** The folder that they share, written by commands of this machine. */
+const sharedIn = (path: string | undefined, root: string): Pick<Place, 'shared'> => {
+  if (path === undefined) return {};
+  const exec = async (command: PlaceCommand): Promise<PlaceProcess> => runCommand(command, new Set());
+  const writer = { exec, keeper: join(root, 'keeper/orrery-keeper'), close: () => Promise.resolve() };
+  return { shared: { path, environments: join(root, '../..'), writer: () => Promise.resolve(writer) } };
+};
+
 /** A provider whose places are folders below `directory`. */
-export const createFakePlaces = (directory: string): FakePlaces => {
+export const createFakePlaces = (directory: string, { shared }: { readonly shared?: string } = {}): FakePlaces => {
   const open = new Set<Open>();
   const rootOf = (id: string): string => join(directory, id, 'root');
   const reach = (): void => {
@@ -96,6 +104,7 @@ export const createFakePlaces = (directory: string): FakePlaces => {
     owner: null,
     variables: VARIABLES,
     mounted: [],
+    ...sharedIn(shared, rootOf(id)),
     exec: async (command) => {
       if (places.unreachable) throw new Error('the line is down');
       // An engine that answers, and has no such place any more, refuses.

@@ -31,6 +31,7 @@ export const dockerFactory = (parts: RemoteBackendParts): BackendFactory => ({
     const options = parseBackendOptions('docker', dockerOptions, given);
     const programs = { programs: parts.mountable?.[0] ?? null, node: dirname(process.execPath) };
     const engine = engineOf(options, parts.variables);
-    return createRemoteBackend(createDockerProvider({ options, installation: parts.installation, programs, engine }), parts);
+    const { installation, keeperProgram } = parts;
+    return createRemoteBackend(createDockerProvider({ options, installation, keeperProgram, programs, engine }), parts);
   },
 });

@@ -8,21 +8,26 @@ export const LABELS = {
   image: 'dev.orrery.image',
   /** On images that were built: the key of what they were built of. */
   build: 'dev.orrery.build',
+  /** On what environments share; they themselves have none. */
+  shared: 'dev.orrery.shared',
 } as const;
 
 /** Labels of an image that has agent programs, in the layout of a node of that version. */
 export const IMAGE_LABELS = { version: 'dev.orrery.version', programs: 'dev.orrery.programs', node: 'dev.orrery.node' } as const;
 
 /** Whose a container is. */
-export type Owner = { readonly installation: string; readonly environmentId?: string };
+export type Owner = { readonly installation: string; readonly environmentId?: string; readonly shared?: true };
 
 /** The engine's filter for what an owner has. */
-export const labelFilter = ({ installation, environmentId }: Owner): { label: string[] } => ({
-  label: [
-    `${LABELS.installation}=${installation}`,
-    environmentId === undefined ? LABELS.environment : `${LABELS.environment}=${environmentId}`,
-  ],
-});
+export const labelFilter = ({ installation, environmentId, shared }: Owner): { label: string[] } => {
+  const kind = shared === true ? LABELS.shared : LABELS.environment;
+  return {
+    label: [
+      `${LABELS.installation}=${installation}`,
+      environmentId === undefined ? kind : `${LABELS.environment}=${environmentId}`,
+    ],
+  };
+};
 
 /** Whether labels are exactly this owner's: filters of an engine are not believed. */
 export const isOwned = (labels: Readonly<Record<string, string>> | null | undefined, owner: Owner): boolean =>

@@ -22,3 +22,5 @@ export const OWN_PROCESSES = 64;
 export const SHARED_MEMORY_BYTES = 1024 ** 3;
 /** The smallest memory a container can be given: below, engines refuse or nothing starts. */
 export const LEAST_MEMORY_BYTES = 16 * 1024 * 1024;
+/** How long what carries a program into an engine may live when the node that made it does not end it. */
+export const CARRIER_SECONDS = 3600;

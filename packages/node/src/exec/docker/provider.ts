@@ -15,6 +15,7 @@ import { createContainerPlace, lookAt } from './place.ts';
 import { programsOfImage } from './programs.ts';
 import type { LocalPrograms } from './programs.ts';
 import { PLACE_FOLDER, PLACE_ROOT, containerName, renderContainer } from './request.ts';
+import { clearShared, sharedOf } from './shared.ts';
 import { firstFile, folderArchive } from './tar.ts';
 import { chooseUser, needsNames, refuseRoot, resolveUser } from './user.ts';
 import type { UserIds } from './user.ts';
@@ -26,6 +27,8 @@ export type DockerParts = {
   readonly options: DockerOptions;
   readonly installation: string;
   readonly programs: LocalPrograms;
+  /** The keeper program for an architecture. */
+  readonly keeperProgram: (arch: string) => string;
   /** Connects once; a failure is tried again at the next call. */
   readonly engine: () => Promise<Engine>;
 };
@@ -133,7 +136,7 @@ const create = async (parts: DockerParts, spec: PlaceSpec, progress: (line: stri
   const engine = await parts.engine();
   const before = await findOwn(engine, spec);
   const made = await finish(engine, parts, before?.Id ?? (await make(engine, parts, { spec, progress })));
-  const place = createContainerPlace({ engine, ...made, mounted: mountedIn(parts, made.container) });
+  const place = placeOf(parts, engine, made);
   if (parts.options.workspace === 'copy') return place;
   try {
     await proveBound(place, spec);
@@ -157,8 +160,17 @@ const find = async (parts: DockerParts, environmentId: string, ref: Readonly<Rec
       rule: 'What cannot be looked at is not taken for gone.',
     });
   const ids = await ownerOf(engine, container, parts.options.user);
-  return createContainerPlace({ engine, container, owner: ids, mounted: mountedIn(parts, container) });
+  return placeOf(parts, engine, { container, owner: ids });
 };
+
+const placeOf = (
+  parts: DockerParts,
+  engine: Engine,
+  made: { readonly container: EngineContainer; readonly owner: UserIds },
+): Place => ({
+  ...createContainerPlace({ engine, ...made, mounted: mountedIn(parts, made.container) }),
+  ...sharedOf({ engine, installation: parts.installation, keeperProgram: parts.keeperProgram }, made.container, made.owner),
+});
 
 /** What a container has of this machine: what is mounted, and programs of its image. */
 const mountedIn = ({ programs }: DockerParts, { Mounts: mounts, Config }: EngineContainer): Place['mounted'] => [
@@ -199,6 +211,7 @@ export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   find: (environmentId, ref) => find(parts, environmentId, ref),
   list: () => idsOf(parts),
   sweep: (environmentId) => sweep(parts, environmentId),
+  clear: async () => clearShared(await parts.engine(), parts.installation),
   provides: PROVIDES,
   cannotStop: parts.options.workspace === 'bind' ? [...CANNOT_STOP, ...BOUND_CANNOT_STOP] : CANNOT_STOP,
   toolPaths: parts.options.toolPaths,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleOptions, samplePlace } from '../../../test/docker/samples.ts';
-import { containerName, renderContainer } from './request.ts';
+import { containerName, renderCarrier, renderContainer } from './request.ts';
 
 const image = { id: 'sha256:1', name: 'team/image:2' };
 const labels = {
@@ -8,6 +8,13 @@ const labels = {
   'dev.orrery.environment': 'env-1',
   'dev.orrery.task': 'task-1',
   'dev.orrery.image': 'team/image:2',
+};
+const shared = {
+  Type: 'volume',
+  Source: 'orrery-inst-1-programs',
+  Target: '/orrery-programs',
+  ReadOnly: true,
+  VolumeOptions: { NoCopy: true, Labels: { 'dev.orrery.installation': 'inst-1', 'dev.orrery.shared': 'programs' } },
 };
 const plain = {
   name: 'orrery-inst-1-env-1',
@@ -37,7 +44,7 @@ const plain = {
     PidsLimit: 4160,
     ShmSize: 1073741824,
     Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
-    Mounts: [],
+    Mounts: [shared],
     LogConfig: { Type: 'none', Config: {} },
   },
 };
@@ -89,6 +96,7 @@ describe('the request that makes a container', () => {
         PidsLimit: 164,
         Ulimits: [...plain.HostConfig.Ulimits, files],
         Mounts: [
+          shared,
           mount('/opt/tools', true),
           mount('/w/checkout', false),
           mount('/w/memory', true),
@@ -101,7 +109,9 @@ describe('the request that makes a container', () => {
 
   it('mounts nothing of this machine when the checkout is copied', () => {
     const spec = samplePlace({ mountable: [{ local: '/w/checkout', readOnly: false }] });
-    expect(renderContainer({ spec, options: sampleOptions(), image, user: '1:1', ulimits: [] }).HostConfig.Mounts).toEqual([]);
+    expect(renderContainer({ spec, options: sampleOptions(), image, user: '1:1', ulimits: [] }).HostConfig.Mounts).toEqual([
+      shared,
+    ]);
   });
 
   it('gives no container less memory than one can start with', () => {
@@ -113,5 +123,18 @@ describe('the request that makes a container', () => {
 
   it('names it with what an engine takes', () => {
     expect(containerName({ installation: 'a:b', environmentId: 'e/ü 1' })).toBe('orrery-a-b-e---1');
+  });
+
+  it('for what carries programs has the same walls, writes the shared volume alone, and ends by itself', () => {
+    const { NetworkMode, Privileged, CapDrop, SecurityOpt, IpcMode, LogConfig } = plain.HostConfig;
+    const walls = { NetworkMode, Privileged, CapDrop, SecurityOpt, IpcMode, LogConfig };
+    const request = renderCarrier({ installation: 'inst-1', image: 'sha256:1', user: '1000:1000', name: 'carrier-1' });
+    expect(request).toMatchObject({
+      name: 'orrery-inst-1-carrier-1',
+      User: '1000:1000',
+      Entrypoint: ['sleep', '3600'],
+      Labels: shared.VolumeOptions.Labels,
+      HostConfig: { ...walls, AutoRemove: true, ReadonlyRootfs: true, Mounts: [{ ...shared, ReadOnly: false }] },
+    });
   });
 });

@@ -1,7 +1,7 @@
 // What the engine is asked to make: pure, so that it can be read and tested whole.
 import type { PlaceSpec } from '../remote/place.ts';
 import { LABELS } from './labels.ts';
-import { CONTAINER_PROCESSES, LEAST_MEMORY_BYTES, OWN_PROCESSES, SHARED_MEMORY_BYTES } from './limits.ts';
+import { CARRIER_SECONDS, CONTAINER_PROCESSES, LEAST_MEMORY_BYTES, OWN_PROCESSES, SHARED_MEMORY_BYTES } from './limits.ts';
 import type { Ulimit } from './kind.ts';
 import type { DockerOptions } from './options.ts';
 
@@ -9,6 +9,9 @@ import type { DockerOptions } from './options.ts';
 export const PLACE_FOLDER = '/orrery';
 /** The environment's own directory in its container: for its user alone, which a volume's own root cannot be made. */
 export const PLACE_ROOT = `${PLACE_FOLDER}/env`;
+
+/** What environments of an installation share: a volume, mounted there. */
+export const SHARED_FOLDER = '/orrery-programs';
 
 /** What a create request is made of. */
 export type ContainerPlan = {
@@ -50,7 +53,7 @@ type Mount = {
   readonly Target: string;
   readonly ReadOnly: boolean;
   readonly BindOptions?: { readonly Propagation: 'rprivate' };
-  readonly VolumeOptions?: { readonly Labels: Record<string, string> };
+  readonly VolumeOptions?: { readonly NoCopy?: true; readonly Labels: Record<string, string> };
 };
 
 const bind = (path: string, readOnly: boolean): Mount => ({
@@ -61,6 +64,19 @@ const bind = (path: string, readOnly: boolean): Mount => ({
   BindOptions: { Propagation: 'rprivate' },
 });
 
+const sharedLabels = (installation: string): Record<string, string> => ({
+  [LABELS.installation]: installation,
+  [LABELS.shared]: 'programs',
+});
+
+const sharedMount = (installation: string, readOnly: boolean): Mount => ({
+  Type: 'volume',
+  Source: nameOf(installation, 'programs'),
+  Target: SHARED_FOLDER,
+  ReadOnly: readOnly,
+  VolumeOptions: { NoCopy: true, Labels: sharedLabels(installation) },
+});
+
 const labelsOf = ({ spec, image }: ContainerPlan): Record<string, string> => ({
   [LABELS.installation]: spec.installation,
   [LABELS.environment]: spec.environmentId,
@@ -69,6 +85,7 @@ const labelsOf = ({ spec, image }: ContainerPlan): Record<string, string> => ({
 });
 
 const mountsOf = (plan: ContainerPlan): Mount[] => [
+  sharedMount(plan.spec.installation, true),
   ...plan.options.toolPaths.map((path) => bind(path, true)),
   ...(plan.options.workspace === 'bind' ? plan.spec.mountable.map(({ local, readOnly }) => bind(local, readOnly)) : []),
   // Behind a root that cannot be written, that folder is a volume of its own, which goes with the container.
@@ -120,8 +137,43 @@ export const renderContainer = (plan: ContainerPlan) => ({
   HostConfig: hostConfig(plan),
 });
 
+/** The request for the container that writes what environments share. It ends by itself when nobody ends it. */
+export const renderCarrier = ({
+  installation,
+  image,
+  user,
+  name,
+}: Record<'installation' | 'image' | 'user' | 'name', string>) => ({
+  name: nameOf(installation, name),
+  Image: image,
+  Entrypoint: ['sleep', String(CARRIER_SECONDS)],
+  Cmd: [],
+  User: user,
+  WorkingDir: '/',
+  Labels: sharedLabels(installation),
+  Healthcheck: { Test: ['NONE'] },
+  StopSignal: 'SIGKILL',
+  HostConfig: {
+    NetworkMode: 'none',
+    AutoRemove: true,
+    Privileged: false,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    IpcMode: 'private',
+    ReadonlyRootfs: true,
+    Mounts: [sharedMount(installation, false)],
+    LogConfig: { Type: 'none', Config: {} },
+  },
+});
+
+const nameOf = (...parts: readonly string[]): string =>
+  ['orrery', ...parts]
+    .join('-')
+    .replaceAll(/[^a-zA-Z0-9_.-]/g, '-')
+    .slice(0, 128);
+
 /** For people who look with the engine's own tools. The same for the same environment, so that two cannot be made. */
 export const containerName = ({ installation, environmentId }: Pick<PlaceSpec, 'installation' | 'environmentId'>): string =>
-  `orrery-${installation}-${environmentId}`.replaceAll(/[^a-zA-Z0-9_.-]/g, '-').slice(0, 128);
+  nameOf(installation, environmentId);
 
-export type ContainerRequest = ReturnType<typeof renderContainer>;
+export type ContainerRequest = ReturnType<typeof renderContainer> | ReturnType<typeof renderCarrier>;

@@ -13,6 +13,7 @@ import type { Ledger } from './ledger.ts';
 import { createPathMap } from './paths.ts';
 import type { PathMap, PathPair } from './paths.ts';
 import { makeFolder, putFile } from './place-tools.ts';
+import type { SharedPrograms } from './shared-programs.ts';
 import { carryTree } from './staging.ts';
 import type { Stager } from './staging.ts';
 
@@ -50,8 +51,11 @@ const carryFile = async ({ line }: Stager, { local, inside }: PathPair, mode: nu
 const isOfSystem = (path: string): boolean =>
   systemGrants.some((grant) => grant.access === 'rox' && (path === grant.path || path.startsWith(`${grant.path}/`)));
 
-/** The belongings of one environment. Nothing is brought that `fence` closes: the node's own directories. */
-export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): Belongings => {
+/** With what is brought: nothing that `fence` closes (the node's own directories), programs by the folder that places share. */
+export type Bringing = { readonly fence: Fence; readonly programs: SharedPrograms };
+
+/** The belongings of one environment. */
+export const createBelongings = (stager: Stager, ledger: Ledger, { fence, programs }: Bringing): Belongings => {
   const { layout } = stager.line;
   const isOurs = (path: string): boolean => path === layout.root || path.startsWith(`${layout.root}/`);
   const wanted = (grants: readonly PathGrant[]): PathGrant[] => {
@@ -62,7 +66,7 @@ export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): 
     );
   };
   const planned = (grants: readonly PathGrant[]): PathPair[] => wanted(grants).map(({ path }) => placeOf(path, layout.carried));
-  const bringOne = async ({ path, required }: PathGrant): Promise<void> => {
+  const bringOne = async ({ path, required, access }: PathGrant): Promise<void> => {
     const pair = placeOf(path, layout.carried);
     checkFence(path, fence, systemDisk);
     const found = await stat(path).catch(() => null);
@@ -70,10 +74,15 @@ export const createBelongings = (stager: Stager, ledger: Ledger, fence: Fence): 
     if (found === null) throw missing(path);
     // A file may be another one next time; a folder is brought once.
     if (found.isFile()) return carryFile(stager, pair, found.mode & 0o777);
+    const { shared } = stager.line.place;
+    if (shared !== undefined && access === 'rox') await programs.bring(stager.line, shared, pair);
+    else await bringFolder(pair);
+    await ledger.change({ pairs: [...ledger.record.pairs, pair] });
+  };
+  const bringFolder = async (pair: PathPair): Promise<void> => {
     const parent = pair.inside.slice(0, pair.inside.lastIndexOf('/'));
     await makeFolder(stager.line, parent);
     await carryTree(stager, pair);
-    await ledger.change({ pairs: [...ledger.record.pairs, pair] });
   };
   return {
     pathsFor: (grants) => createPathMap([...ledger.record.pairs, ...planned(grants)]),

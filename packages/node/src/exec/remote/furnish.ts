@@ -35,7 +35,8 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'x64', amd64: 
 
 // Paths are parameters, never part of the text. The program is written beside and renamed: a second try finds none half-made.
 const MAKE = 'umask 077 && mkdir -p -- "$@" && uname -sm';
-const CARRY = 'umask 077 && cat > "$1.new" && chmod 700 "$1.new" && mv -f "$1.new" "$1" && "$1" version';
+/** $1: where the keeper program goes; it comes by stdin. */
+export const CARRY = 'umask 077 && cat > "$1.new" && chmod 700 "$1.new" && mv -f "$1.new" "$1" && "$1" version';
 
 /** Node's name of the machine that `uname -sm` describes; refused where there is no keeper program for it. */
 export const architectureOf = (said: string): string => {

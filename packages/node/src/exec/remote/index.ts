@@ -22,6 +22,7 @@ import type { Opening } from './opening.ts';
 import type { PlaceProvider } from './place.ts';
 import { prunePlaces, reclaimPlaces } from './reclaim.ts';
 import { placeDirectory } from './record.ts';
+import { createSharedPrograms } from './shared-programs.ts';
 import type { AtPlaceStep } from './steps.ts';
 
 /** What the node gives every remote backend. */
@@ -78,6 +79,13 @@ const abilities = ({ about, discard, images }: PlaceProvider): Pick<Backend, 'ab
   ...(images === undefined ? {} : { images: { build: images.build } }),
 });
 
+/** What brings things to places. */
+const bearersOf = (parts: RemoteBackendParts): Pick<Opening, 'trees' | 'packs' | 'programs'> => {
+  const trees = parts.trees ?? createLocalTrees({ binary: () => parts.keeperProgram(process.arch), spawner: directSpawner });
+  const packs = createObjectPacks({ git: parts.git ?? createGit(), directory: join(parts.stateDir, 'packs') });
+  return { trees, packs, programs: createSharedPrograms(trees) };
+};
+
 /** A backend over the places of `given`. */
 export const createRemoteBackend = (given: PlaceProvider, parts: RemoteBackendParts): Backend => {
   const provider = withQuestions(given);
@@ -92,8 +100,7 @@ export const createRemoteBackend = (given: PlaceProvider, parts: RemoteBackendPa
       notInside: parts.stateDir,
       except: join(parts.stateDir, 'none'),
     },
-    trees: parts.trees ?? createLocalTrees({ binary: () => parts.keeperProgram(process.arch), spawner: directSpawner }),
-    packs: createObjectPacks({ git: parts.git ?? createGit(), directory: join(parts.stateDir, 'packs') }),
+    ...bearersOf(parts),
     views: new Set(),
     stopping: stop.signal,
     mountable: parts.mountable ?? [],

@@ -27,6 +27,7 @@ import { createRemoteEnvironment } from './remote-environment.ts';
 import { createRemoteKeeper } from './remote-keeper.ts';
 import { placeGrants } from './render.ts';
 import type { RemoteSettings } from './settings.ts';
+import type { SharedPrograms } from './shared-programs.ts';
 import { carryTree, listInside, stageDifference, stageIn, workTree } from './staging.ts';
 import type { StagedTree, Stager } from './staging.ts';
 
@@ -34,6 +35,7 @@ import type { StagedTree, Stager } from './staging.ts';
 export type Opening = RemoteSettings & {
   readonly provider: PlaceProvider;
   readonly packs: ObjectPacks;
+  readonly programs: SharedPrograms;
   /** How each open view is let go of; a closed one is not among them. */
   readonly views: Set<() => void>;
   /** Aborted when the node stops: nothing waits for a place any more. */
@@ -89,7 +91,7 @@ const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Open
     const seen = spec.borrows === undefined ? null : seenBy(place, spec.borrows.objects);
     await stageBorrowed({ line: stager.line, packs: opening.packs }, spec, { work: layout.work, seen });
   }
-  await createBelongings(stager, ledger, opening.fence).bring(spec.grants);
+  await createBelongings(stager, ledger, opening).bring(spec.grants);
   for (const tree of trees) await ledger.directory.writeList(tree.name, await listInside(stager.line, tree));
 };
 
@@ -164,7 +166,7 @@ const viewOf = async (
       line,
       keeper: createRemoteKeeper(line),
       ledger,
-      belongings: createBelongings(stager, ledger, opening.fence),
+      belongings: createBelongings(stager, ledger, opening),
       custody: createCustody({ stager, ledger, trees, kept, revive: reviver(opening, { spec, ledger }), atStep, ...ways }),
       guarantees,
       view,

@@ -38,6 +38,20 @@ export type ForwardedSocket = {
   close(): void;
 };
 
+/** How a shared folder is written: commands that may, and where they find the keeper program. */
+export type SharedWriter = Pick<Place, 'exec'> & { readonly keeper: string; close(): Promise<void> };
+
+/** A folder that outlives environments. Their programs may read in it what they are granted, and write nothing. */
+export type SharedFolder = {
+  readonly path: string;
+  /**
+   * The folder of all environments that use it, as `<installation>/<environment>`: what none of them leads to goes when it
+   * was unused for long. Null where nobody can tell: then everything stays until `clear`.
+   */
+  readonly environments: string | null;
+  writer(): Promise<SharedWriter>;
+};
+
 /** One place of one environment. */
 export type Place = {
   /** What finds it again after a restart of the node; stored in the environment's record. No secrets. */
@@ -59,6 +73,8 @@ export type Place = {
   state(): Promise<PlaceState>;
   /** Where the keeper program lies there, when the provider brought it; absent: the foundation brings it into `root`. */
   readonly keeper?: string;
+  /** Where programs are kept for the next environments; absent: each environment is brought its own. */
+  readonly shared?: SharedFolder;
   /** Directories of this machine that are seen in the place as they are (bind mounts): nothing is staged for these. */
   readonly mounted: readonly { readonly local: string; readonly inside: string }[];
   /** Whether trees of an earlier opening of the same environment are in it. Default false. */
@@ -131,6 +147,8 @@ export type PlaceProvider = {
   discard?(environmentId: string): Promise<void>;
   /** Removes files that are kept for environments which are not `known`, or for nobody. Answers for whom, or what. */
   prune?(asked: { readonly known: readonly string[]; readonly dryRun: boolean }): Promise<readonly string[]>;
+  /** Removes what environments share, unless one is there. Absent: nothing is shared, or it goes with the last of them. */
+  clear?(): Promise<void>;
   /** What the place itself holds or cannot hold, whatever keepers in it find out: a report here takes the place of theirs. */
   readonly provides: readonly GuaranteeReport[];
   /** What keepers would find, where that can be asked before there is a place: on a host. Absent: known when one is open. */

@@ -98,6 +98,7 @@ export const prunePlaces = async (reclaiming: Reclaiming, { live, known, dryRun 
   const dead = found.filter((id) => !named.includes(id));
   const settled = dryRun ? dead : await settleAll(reclaiming, dead);
   const kept = (await provider.prune?.({ known: await known(), dryRun })) ?? [];
+  if (!dryRun) await provider.clear?.();
   return [...new Set([...settled, ...kept])];
 };
 

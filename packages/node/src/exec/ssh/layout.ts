@@ -71,6 +71,9 @@ exit 0
 /** The cache of a user. */
 export const cacheOf = (home: string): string => `${home}/.cache/orrery`;
 
+/** Agent programs that environments share. */
+export const programsOf = (home: string): string => `${cacheOf(home)}/programs`;
+
 /** The sockets that connections forward: short names, for a socket's has to be. */
 export const socketsOf = (home: string): string => `${cacheOf(home)}/s`;
 

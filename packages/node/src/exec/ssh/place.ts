@@ -7,7 +7,7 @@ import { forwardSocket } from './forward.ts';
 import { variablesOf } from './host.ts';
 import type { Host } from './host.ts';
 import type { HostFacts } from './facts.ts';
-import { environmentsOf, keeperOf, LOOK, REMOVE, socketsOf } from './layout.ts';
+import { environmentsOf, keeperOf, LOOK, programsOf, REMOVE, socketsOf } from './layout.ts';
 import { REMOVE_MS } from './limits.ts';
 
 /** What finds a place again. */
@@ -130,6 +130,11 @@ export const createPlace = ({ host, ref, facts, keeper, broker }: PlaceParts): P
   keeper: keeperOf(ref.root),
   owner: null,
   variables: variablesOf(facts),
+  shared: {
+    path: programsOf(ref.home),
+    environments: environmentsOf(ref.home),
+    writer: () => Promise.resolve({ exec: host.exec, keeper: keeperOf(ref.root), close: () => Promise.resolve() }),
+  },
   mounted: [],
   exec: async (command) => {
     await sameMachine(host, ref);
