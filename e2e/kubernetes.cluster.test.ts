@@ -1,5 +1,8 @@
 /** Whole tasks and environments in pods: a real node and a real cluster, files in the pod and on a volume. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TEST_IMAGE, deletePods, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
 import { freshInstance } from '../packages/node/test/kubernetes/provider.ts';
 import { makeVolumes, type TestVolumes } from '../packages/node/test/kubernetes/volumes.ts';
@@ -60,7 +63,11 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
   });
 
   it('an environment keeps its claim while it is stopped and over a lost pod; delete takes it, and down --prune whatever nobody knows', async (context) => {
-    const place = placeOfTest(config(), context);
+    const folder = mkdtempSync(join(tmpdir(), 'orrery-kubeconfig-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [there, away] = [join(folder, 'there'), join(folder, 'away')];
+    copyFileSync(testKubeconfig(), there);
+    const place = placeOfTest(configOf(instance, { ...volumes.options, kubeconfig: there }), context);
     let life = await place.up();
     let client = place.client(life);
     const repository = makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' });
@@ -80,11 +87,15 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
     client = place.client(life);
     expect((await place.cli(['env', 'start', 'box'])).code).toBe(0);
     expect(await exec('cat one.txt "$HOME/state" "$TMPDIR/tmp"; echo two > two.txt')).toBe('one\nstate\ntmp\n');
-    // The pod goes while the node is away: the next start has the environment, on the same claim.
+    // The pod goes while the node is away, and the next start finds no way to the cluster: the environment stays what it is,
+    // the start does not wait, and once the way is back the environment is there, on the same claim.
     await life.kill();
     await deletePods(instance);
+    renameSync(there, away);
     life = await place.up();
     client = place.client(life);
+    expect(await client.call('environmentShow', { params: { id } })).toMatchObject({ state: 'ready', reason: null });
+    renameSync(away, there);
     const seen = await waitFor(
       'the files',
       async () => ((await exec('cat two.txt "$HOME/state"')) === 'two\nstate\n' ? true : null),
