@@ -50,6 +50,13 @@ const cases = (name: AgentName): Readonly<Record<string, readonly object[]>> => 
     { text: 'The second is done.' },
   ],
   typed: [{ shell: 'cat "$ORRERY_INPUT"' }, { text: 'I count three.' }, { text: '{"count":3}' }],
+  goal: [
+    { text: 'I have looked around.' },
+    { write: { path: 'goal.txt', content: 'reached\n', fresh: true } },
+    { text: 'Now it is there.' },
+    { text: '{"met":true,"reason":"goal.txt is there"}', on: 'side', times: 'forever', matchPrompt: 'added goal\\.txt' },
+    { text: '{"met":false,"reason":"there is no goal.txt"}', on: 'side', times: 'forever' },
+  ],
   cancel: [{ shell: `(setsid sleep ${tags[name]} &); sleep ${tags[name]}` }, { text: 'never' }],
   long: [{ bytes: 10_000_000 }],
   rate: forever({ error: 'rate_limit' }),
@@ -149,18 +156,25 @@ for (const name of agentNames) {
         const outputSchema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] };
         const input = { words: ['MARKER-of-input'] };
         const task = await taskEnd(client, await send('typed', { input, outputSchema }), END_MS);
-        expect([task.verdict, task.reason, task.result?.output, task.result?.summary]).toEqual([
-          'accepted',
-          null,
-          { count: 3 },
-          '{"count":3}',
-        ]);
+        expect([task.verdict, task.result?.output, task.result?.summary]).toEqual(['accepted', { count: 3 }, '{"count":3}']);
         const calls = callsWith(model, '[typed]');
         expect([calls.length, calls[1]?.body.includes('MARKER-of-input'), calls[2]?.body.includes('it is not JSON')]).toEqual([
           3,
           true,
           true,
         ]);
+      });
+
+      it('is sent back until the model finds the goal met, and what that costs is counted', async () => {
+        const task = await taskEnd(
+          client,
+          await send('goal', { project: await project('goal'), goal: 'goal.txt is there' }),
+          END_MS,
+        );
+        expect([task.reason, task.result?.goal]).toEqual([null, { met: true, reason: 'goal.txt is there' }]);
+        const calls = callsWith(model, '[goal]');
+        expect([calls.length, calls.at(-1)?.body.includes('there is no goal.txt')]).toEqual([3, true]);
+        expect(task.result?.usage.calls).toBe(5);
       });
 
       it('goes on in another task with the conversation and the files that the first one left', async () => {

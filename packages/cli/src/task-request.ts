@@ -139,6 +139,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     series: input.text('series') ?? undefined,
     dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
     notBefore: notBeforeOf(context),
+    goal: input.text('goal') ?? undefined,
     input: await jsonFile(context, 'input'),
     inputSchema: objectOf(await jsonFile(context, 'input-schema'), 'input-schema'),
     outputSchema: objectOf(await jsonFile(context, 'output-schema'), 'output-schema'),

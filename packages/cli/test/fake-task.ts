@@ -18,6 +18,7 @@ const usage = { calls: 3, inputTokens: 12_300, outputTokens: 950, cachedTokens: 
 const resultOf = (change: Partial<TaskResult> = {}): TaskResult => ({
   summary: null,
   output: null,
+  goal: null,
   baseSha: 'a'.repeat(40),
   headSha: 'b'.repeat(40),
   resultRef: 'refs/orrery/result',
@@ -169,6 +170,7 @@ const recordOf = ({ id, body, project }: Made): Task => ({
   harness: textOf(body['harness'], 'pi'),
   model: typeof body['model'] === 'string' ? body['model'] : null,
   backend: textOf(body['backend'], 'sandbox'),
+  goal: null,
   base: null,
   branch: null,
   readOnly: body['readOnly'] === true,

@@ -155,6 +155,7 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
     })),
   checkoutOf: async () => null,
   salvageOf: async () => null,
+  changeSoFar: () => whileAlive(life, async () => 'modified answer.txt'),
   release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
   recover: (live) =>
     whileAlive(life, async () => {
@@ -184,6 +185,7 @@ const still = {
   usageOf: async () => free,
   gatewayFailure: () => null,
   budgetRefused: () => false,
+  ask: async () => '{"met":true,"reason":"it is"}',
   settle: () => settings,
   asRoot: false,
   atKillPoint: () => undefined,

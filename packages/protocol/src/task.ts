@@ -103,6 +103,13 @@ const taskFields = z.strictObject({
   inputSchema: jsonSchema.optional(),
   /** JSON Schema (2020-12) of the answer: the agent ends with a JSON value that fits it, or is sent back. */
   outputSchema: jsonSchema.optional(),
+  /** A condition that the model is asked about when a turn has passed every other check; not met sends the agent back. */
+  goal: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .refine((text) => text.trim() !== '' && withoutNul(text), 'may not be blank or hold a NUL')
+    .optional(),
   /** Hosts beside the project's own list; only narrower than the operator allows. */
   egress: z.array(z.string().min(1).max(300)).max(200).optional(),
   /** Runs the set-up though an earlier one left its state, and forgets that. */
@@ -142,6 +149,8 @@ export const taskResult = z.object({
   summary: z.string().nullable(),
   /** The answer of a task with an output schema, as it was checked. */
   output: z.unknown().default(null),
+  /** What the model said of the goal last; null: there is none, or it was not asked. */
+  goal: z.object({ met: z.boolean(), reason: z.string() }).nullable().default(null),
   baseSha: z.string().nullable(),
   headSha: z.string().nullable(),
   /** Where the result is kept in the mirror. */
@@ -173,6 +182,7 @@ export const task = z.object({
   harness: z.string(),
   model: z.string().nullable(),
   backend: z.string(),
+  goal: z.string().nullable(),
   base: z.string().nullable(),
   branch: z.string().nullable(),
   readOnly: z.boolean(),

@@ -46,6 +46,7 @@ import type { NodeState } from './node-state.ts';
 import { loadPrices } from './prices.ts';
 import {
   checkCommand,
+  checkGoal,
   checkInteractive,
   environmentRemover,
   projectDoor,
@@ -206,6 +207,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       const settings = settle({ intent, projectFile: null });
       const harness = parts.harnesses.get(settings.harness);
       checkCommand(harness.id, intent);
+      checkGoal(harness, intent);
       if (intent.interactive === true) checkInteractive(harness, { intent, withScreen });
       await parts.backends.get(settings.backend).preflight(settings.required);
       if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
@@ -258,7 +260,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     ids,
     log,
     projects: projectDoor(parts.projects),
-    workspace: workspaceDoor(parts.workspace),
+    workspace: workspaceDoor(parts.workspace, parts.results),
     tokens: tokenDoor(broker, parts.scripted),
     backend: backends.get,
     backends: backends.all,
@@ -267,6 +269,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     usageOf: parts.usage.ofTask,
     gatewayFailure: broker.lastFailure,
     budgetRefused: broker.budgetRefused,
+    ask: broker.ask,
     settle: settleAttempt({ config: parts.config.current, backends }),
     imageRules: () => parts.config.current().execution,
     allocatePorts: parts.ports.allocate,

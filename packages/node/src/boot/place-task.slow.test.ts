@@ -86,7 +86,7 @@ const openWorld = async (): Promise<World> => {
   const parts: RunParts = {
     ...made.parts,
     projects: projectDoor(node.projects),
-    workspace: workspaceDoor(node.workspace),
+    workspace: workspaceDoor(node.workspace, node.results),
     backend: () => backend,
     backends: () => [backend],
   };

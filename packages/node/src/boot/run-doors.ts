@@ -10,7 +10,7 @@ import type { Harness } from '../harness/harness.ts';
 import type { KeeperGuarantee } from '../keeper/types.ts';
 import { SCREEN_PROMPT_BYTES } from '../kernel/limits.ts';
 import type { Remover } from '../files/remove.ts';
-import type { Projects } from '../project/index.ts';
+import type { Projects, Results } from '../project/index.ts';
 import type { AttemptSettings, HookName, ProjectDoor, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
 import type { Store } from '../store/store.ts';
 import type { Checkout, Workspace } from '../workspace/index.ts';
@@ -52,7 +52,7 @@ const placeOf = (checkout: Checkout): WorkPlace => ({
   reads: checkout.borrowedObjects === null ? [] : [checkout.borrowedObjects],
 });
 
-export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
+export const workspaceDoor = (workspace: Workspace, results: Pick<Results, 'diff'>): WorkspaceDoor => ({
   claim: async ({ projectId, taskId, baseSha, branch }) =>
     placeOf((await workspace.checkoutOf(taskId)) ?? (await workspace.claim({ projectId, taskId, baseSha, branch }))),
   bringFiles: async (checkoutId, patterns) => (await workspace.bringFiles(checkoutId, patterns)).notes,
@@ -89,6 +89,11 @@ export const workspaceDoor = (workspace: Workspace): WorkspaceDoor => ({
   checkoutOf: async (taskId) => {
     const checkout = await workspace.checkoutOf(taskId);
     return checkout === null ? null : placeOf(checkout);
+  },
+  changeSoFar: async ({ checkoutId, projectId, taskId, attempt, baseSha }) => {
+    const { headSha } = await workspace.collect(checkoutId, { taskId, attempt });
+    const { files, patch } = await results.diff({ taskId, projectId, baseSha, headSha });
+    return [...files.map(({ status, path }) => `${status} ${path}`), '', patch].join('\n');
   },
   salvageOf: workspace.salvageOf,
   recover: async (live) => void (await workspace.recover(live)),
@@ -156,10 +161,24 @@ export const checkInteractive = (
       rule: 'Who works with it reads what validation says, and goes on as they like.',
       fix: 'Leave out --max-retries.',
     });
+  if (intent.outputSchema !== undefined)
+    throw new OrreryError('invalid_input', 'A full screen gives no typed answer.', {
+      rule: 'What it shows is for people; an answer is read from the turns that an agent does alone.',
+      fix: 'Leave out --tui, or the output schema.',
+    });
   const bytes = Buffer.byteLength(intent.prompt);
   if (bytes > SCREEN_PROMPT_BYTES)
     throw new OrreryError('input_too_large', `A prompt of ${bytes} bytes is too large for a full screen.`, {
       rule: `At most ${SCREEN_PROMPT_BYTES} bytes: the program takes it as an argument.`,
       fix: 'Put it into a file of the repository, and name that.',
     });
+};
+
+/** A goal is judged by the model of the agent. */
+export const checkGoal = (harness: Pick<Harness, 'id' | 'provider'>, { goal }: TaskIntent): void => {
+  if (goal === undefined || harness.provider !== null) return;
+  throw new OrreryError('unsupported', `The harness "${harness.id}" calls no model that could judge a goal.`, {
+    rule: 'A goal is judged by the model that did the work.',
+    fix: 'orrery harness list',
+  });
 };

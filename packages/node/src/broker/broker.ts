@@ -10,7 +10,8 @@ import type { Ids } from '../kernel/ids.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Store } from '../store/store.ts';
-import { createCallLedger } from './call-ledger.ts';
+import { askModel, type Question } from './ask-model.ts';
+import { createCallLedger, type CallLedger } from './call-ledger.ts';
 import { createEgressControl, type EgressControl } from './egress-control.ts';
 import { tellRefusals } from './egress-events.ts';
 import { createEgressProxy, type Resolve } from './egress-proxy.ts';
@@ -63,6 +64,8 @@ export type Broker = {
   lastFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
   /** Whether a call of the task was refused for its budget since this node started. */
   budgetRefused(taskId: string): boolean;
+  /** Asks the model that answered the agent of an environment last. @throws OrreryError agent_failed */
+  ask(question: Question): Promise<string>;
   /** Resolves when every call so far of the environment is recorded. */
   settled(environmentId: string): Promise<void>;
   close(): Promise<void>;
@@ -79,8 +82,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   const ledger = createCallLedger({ store, log });
   const failures = createFailureMemory(clock);
   const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? PROVIDER_QUIET_MS });
-  const builtin = createPriceTable();
-  const prices = parts.prices ?? (() => builtin);
+  const prices = parts.prices ?? builtinPrices();
   const connections = createConnections({ log, clock });
   const gateway = createModelGateway({
     tokens,
@@ -113,6 +115,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
     egress: createEgressControl({ store, clock, tokens, proxy: egress, deny }),
     lastFailure: failures.last,
     budgetRefused: failures.budgetRefused,
+    ask: askAfter(ledger, parts),
     settled: ledger.settled,
     async close() {
       removeSocket();
@@ -124,6 +127,19 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
     },
   };
 };
+
+const builtinPrices = (): (() => PriceTable) => {
+  const table = createPriceTable();
+  return () => table;
+};
+
+/** Which model answered last is known when its calls are recorded. */
+const askAfter =
+  (ledger: CallLedger, { socketPath, store }: BrokerParts): Broker['ask'] =>
+  async (question) => {
+    await ledger.settled(question.environmentId);
+    return askModel({ socketPath, db: store.read }, question);
+  };
 
 type HttpParts = {
   readonly gateway: ReturnType<typeof createModelGateway>;

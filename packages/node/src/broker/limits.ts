@@ -48,3 +48,8 @@ export const CLOSING_MS = 1_000;
 export const REFUSAL_AUDIT_MS = 60_000;
 /** Tokens, tasks and failures remembered in memory; the oldest is read from the store again. */
 export const REMEMBERED = 10_000;
+
+/** Tokens of an answer to a question of the node itself; some models think in them first. */
+export const ASKED_TOKENS = 4_000;
+/** Bytes of such an answer with everything around it. */
+export const ASKED_ANSWER_BYTES = 256 * 1024;

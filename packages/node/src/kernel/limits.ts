@@ -186,6 +186,10 @@ export const INPUT_BYTES = 1024 * 1024;
 export const OUTPUT_BYTES = 256 * 1024;
 /** Faults of an answer that are named to the agent. */
 export const SCHEMA_FAULTS = 20;
+/** Longest wait for a judgement of a goal. */
+export const GOAL_CALL_MS = 180_000;
+/** What a judge is shown of each of task, last message and change. */
+export const GOAL_EVIDENCE_CHARS = 60_000;
 /** Last words of an agent that a result shows. */
 export const SUMMARY_CHARS = 4_000;
 

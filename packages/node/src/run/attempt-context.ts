@@ -66,6 +66,8 @@ export type OpenAttempt = AttemptContext & {
   readonly environment: Environment;
   readonly egressToken: string;
   readonly runTokenFile: string;
+  /** For questions that the node itself asks the model. */
+  readonly runToken: string;
 };
 
 /** Throws when the attempt shall not go on. */

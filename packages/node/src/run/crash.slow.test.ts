@@ -174,7 +174,7 @@ const summary = ({ task, machine, slices, log }: Outcome) => ({
 
 describe('a node that dies at any durable write of an attempt', () => {
   it.each([
-    { program: agent, state: 'accepted', prompts: 2, more: { outputSchema: { enum: ['fixed', 'tried'] } } },
+    { program: agent, state: 'accepted', prompts: 2, more: { outputSchema: { enum: ['fixed', 'tried'] }, goal: 'it is fixed' } },
     { program: failing, state: 'failed', prompts: 1 },
     { program: remembering, state: 'accepted', prompts: 2, series: true },
   ])(
@@ -198,6 +198,6 @@ describe('a node that dies at any durable write of an attempt', () => {
       };
       await Promise.all(Array.from({ length: 8 }, worker));
     },
-    240_000,
+    600_000,
   );
 });

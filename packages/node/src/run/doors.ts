@@ -97,6 +97,14 @@ export type WorkspaceDoor = {
   release(checkoutId: string, reason?: string): Promise<void>;
   /** The directory that a task (or an environment of its own, by its id) has now, or null. */
   checkoutOf(taskId: string): Promise<WorkPlace | null>;
+  /** The change of an attempt that goes on, between two programs of it: its files and its patch, as text. */
+  changeSoFar(asked: {
+    readonly checkoutId: string;
+    readonly projectId: string;
+    readonly taskId: string;
+    readonly attempt: number;
+    readonly baseSha: string;
+  }): Promise<string>;
   /** The work of a task that was saved without a result, or null. */
   salvageOf(taskId: string): Promise<{ readonly ref: string; readonly sha: string } | null>;
   /** Settles directories that no live task names. */
@@ -206,6 +214,14 @@ export type RunParts = {
   gatewayFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
   /** Whether the gateway refused a call of this task because of its budget. */
   budgetRefused(taskId: string): boolean;
+  /** Asks the model that answered the agent of an environment last; answers its text. */
+  ask(question: {
+    readonly environmentId: string;
+    readonly token: string;
+    readonly system: string;
+    readonly text: string;
+    readonly signal: AbortSignal;
+  }): Promise<string>;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
   settle(asked: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings;
   /** What the operator says of images now. */

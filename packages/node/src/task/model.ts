@@ -74,6 +74,7 @@ export const toTask = (row: TaskRow, around: TaskSurroundings): Task => {
     harness: row.harness,
     model: row.model,
     backend: row.backend,
+    goal: intent.goal ?? null,
     base: intent.base ?? null,
     branch: intent.branch ?? null,
     readOnly: intent.readOnly,

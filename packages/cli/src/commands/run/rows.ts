@@ -40,6 +40,12 @@ export const taskOptions: readonly OptionSpec[] = [
     summary: 'begin when these are accepted; fail when one of them no longer can be',
   },
   { name: 'not-before', kind: 'text', value: 'TIME', summary: 'begin no sooner: a date (2026-12-24T06:00Z) or in so long (90m)' },
+  {
+    name: 'goal',
+    kind: 'text',
+    value: 'TEXT',
+    summary: 'a condition: the model is asked whether it holds, and the agent is sent back until it does',
+  },
   { name: 'input', kind: 'text', value: 'FILE', summary: 'JSON file that the agent is handed', completes: 'folder' },
   { name: 'input-schema', kind: 'text', value: 'FILE', summary: 'JSON Schema that the input must fit', completes: 'folder' },
   {

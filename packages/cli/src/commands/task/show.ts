@@ -36,6 +36,12 @@ const attemptText = (screen: Screen, attempt: Attempt): string => {
   ].join('\n');
 };
 
+const goalText = ({ goal, result }: Task): string | null => {
+  if (goal === null) return null;
+  const said = result?.goal ?? null;
+  return inertLine(said === null ? goal : `${goal} (${said.met ? 'met' : 'not met'}: ${said.reason})`);
+};
+
 const facts = (screen: Screen, task: Task, nowMs: number): string =>
   factsText(screen, [
     ['task', task.id],
@@ -50,6 +56,7 @@ const facts = (screen: Screen, task: Task, nowMs: number): string =>
     ['continues', task.continues],
     ['depends on', task.dependsOn.length === 0 ? null : task.dependsOn.join(', ')],
     ['not before', task.notBefore],
+    ['goal', goalText(task)],
     ['base', task.base],
     ['branch', task.branch],
     ['created', `${agoText(task.createdAt, nowMs)} by ${inertLine(task.origin.by)}`],

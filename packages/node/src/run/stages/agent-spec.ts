@@ -7,6 +7,7 @@ import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.t
 import { openAttempt } from '../../task/index.ts';
 import type { OpenAttempt } from '../attempt-context.ts';
 import { memoryNote } from '../memory.ts';
+import { goalNote } from './goal.ts';
 import { taskEnvironment } from './hook.ts';
 import { outputNote } from './output.ts';
 
@@ -27,7 +28,12 @@ export const provideInput = async ({ intent, environment, attempt }: OpenAttempt
 
 /** The first prompt: what was asked, and what an agent has to know of its input and its answer. */
 export const openingPrompt = ({ intent }: OpenAttempt, prompt: string, input: string | null): string =>
-  [prompt, input === null ? null : `The input of this task is the JSON file ${input}.`, outputNote(intent.outputSchema)]
+  [
+    prompt,
+    goalNote(intent.goal),
+    input === null ? null : `The input of this task is the JSON file ${input}.`,
+    outputNote(intent.outputSchema),
+  ]
     .filter((part) => part !== null)
     .join('\n\n');
 

@@ -118,8 +118,9 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
   // In an environment that others work in after it, each attempt has a file of its own.
   const file = prepared.named === undefined ? 'run-token' : `run-token-${context.attempt.id}`;
   const runTokenFile = await environment.provide(file, new TextEncoder().encode(tokens.run));
+  await writeFile(privateFile(context, 'run-token'), tokens.run, ownerOnly);
   await writeFile(privateFile(context, 'run-token-path'), runTokenFile, ownerOnly);
-  return { ...context, prepared, environment, egressToken: tokens.egress, runTokenFile };
+  return { ...context, prepared, environment, egressToken: tokens.egress, runToken: tokens.run, runTokenFile };
 };
 
 /** Brings the conversation that goes on to where its program looks for it. */
@@ -156,7 +157,8 @@ const reopen = async (context: AttemptContext, prepared: Prepared, spec: Environ
     const environment = await findAgain(context, prepared, spec);
     const egressToken = await readFile(privateFile(context, 'egress-token'), 'utf8');
     const runTokenFile = await readFile(privateFile(context, 'run-token-path'), 'utf8');
-    return { ...context, prepared, environment, egressToken, runTokenFile };
+    const runToken = await readFile(privateFile(context, 'run-token'), 'utf8');
+    return { ...context, prepared, environment, egressToken, runToken, runTokenFile };
   } catch (thrown) {
     if (!['not_found', 'ENOENT'].includes((thrown as { code?: string }).code ?? '')) throw thrown;
     // It was opened, and nothing says so any more but the store: the machine lost power.

@@ -140,6 +140,7 @@ const environmentLeft = async (context: AttemptContext, prepared: Prepared | nul
 const resultOf = async (context: AttemptContext, reached: Reached, collected: Collected): Promise<TaskResult> => ({
   summary: await summaryOf(context, reached),
   output: await outputOf(context),
+  goal: await goalOf(context),
   baseSha: reached.prepared?.baseSha ?? null,
   headSha: collected.headSha,
   resultRef: collected.resultRef,
@@ -159,10 +160,24 @@ const summaryOf = async ({ parts, task }: AttemptContext, { prepared }: Reached)
   return text === null || text.length <= SUMMARY_CHARS ? text : `${text.slice(0, SUMMARY_CHARS - 1)}…`;
 };
 
+/** The last go through a stage, or nothing. */
+const lastOf = async ({ parts, attempt }: Pick<AttemptContext, 'parts' | 'attempt'>, stage: StageName) =>
+  (await stagesOf(parts.store.read, attempt.id))
+    .filter((row) => row.name === stage)
+    .toSorted((a, b) => a.round - b.round)
+    .at(-1);
+
+/** What the model said of the goal last, when it was asked in the end. */
+const goalOf = async (context: AttemptContext): Promise<TaskResult['goal']> => {
+  const last = await lastOf(context, 'goal');
+  return last?.ended_at == null || !['passed', 'failed'].includes(last.state)
+    ? null
+    : { met: last.state === 'passed', reason: last.note ?? '' };
+};
+
 /** The answer of the last turn, when it passed its schema. */
 const outputOf = async ({ parts, attempt }: AttemptContext): Promise<unknown> => {
-  const rows = (await stagesOf(parts.store.read, attempt.id)).filter(({ name: stage }) => stage === 'output');
-  const last = rows.toSorted((a, b) => a.round - b.round).at(-1);
+  const last = await lastOf({ parts, attempt }, 'output');
   return last?.state === 'passed' && last.output !== null ? JSON.parse(last.output) : null;
 };
 
