@@ -73,6 +73,21 @@ describe('launches', () => {
     });
   });
 
+  it.each(['claude', 'codex', 'pi'])(
+    '%s: its full screen takes the prompt last, asks nothing at the first start, holds no secret',
+    (id) => {
+      const { screen, launch } = registry.get(id);
+      const { args, env, homeFiles } = screen!.launch({ ...context, prompt: '-it' });
+      expect(args.at(-1)?.trim()).toBe('-it');
+      expect(JSON.stringify([args, env, homeFiles])).toContain('http://127.0.0.1:7777/models/');
+      expect(args).toContain('conv-1');
+      const empty = screen!.launch({ ...context, prompt: '', conversation: null });
+      expect(empty.args).not.toContain('');
+      expect(empty.programPaths).toEqual(launch(context).programPaths);
+      if (id !== 'pi') expect(JSON.stringify(empty.homeFiles)).toMatch(/\/work.*(trusted|hasTrustDialogAccepted)/);
+    },
+  );
+
   it('refuses what it cannot do, with the way out', () => {
     expect(() => registry.get('claude').launch({ ...context, model: 'openai/gpt-x' })).toThrow(
       /cannot use the model openai\/gpt-x/,
