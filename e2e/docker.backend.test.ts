@@ -4,6 +4,9 @@ import process from 'node:process';
 import { importSmallImage, startTestEngine, whyNoEngine, type TestEngine } from '@orrery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { placeOfTest } from './support/place.ts';
+import { screenOn } from './support/screen.ts';
+import { viewerOf, viewerWhenThere } from './support/viewer.ts';
+import { taskEnd } from './support/wait.ts';
 import { describeRemoteEnvironments } from './support/remote-environments.ts';
 import { describeRemoteTasks, type RemoteSubject } from './support/remote-tasks.ts';
 
@@ -39,6 +42,33 @@ describe.skipIf(why !== null)('on docker', { timeout: 300_000 }, () => {
   };
   describeRemoteTasks(subject);
   describeRemoteEnvironments(subject);
+
+  it('a full screen has the size of who looks and a terminal of its own, and is found again after the node was killed', async (context) => {
+    const place = placeOfTest(config(), context);
+    let life = await place.up();
+    let client = place.client(life);
+    const script =
+      "trap 'echo size $(stty size </dev/tty)' WINCH; tty; read x </dev/tty; echo got $x; i=0; while :; do i=$((i+1)); echo n $i; sleep 0.1; done";
+    const { id, at } = await screenOn(() => client)(script, 'docker');
+    const one = viewerOf(place, life, at);
+    await one.seen(/\/dev\/pts\/\d+/);
+    one.type('it\n');
+    await one.seen(/got it/);
+    one.send({ type: 'size', columns: 91, rows: 33 });
+    await one.seen(/size 33 91/);
+    await life.kill();
+    life = await place.up();
+    client = place.client(life);
+    const again = await viewerWhenThere(place, life, { ...at, query: `stdout=${one.until}` });
+    again.send({ type: 'size', columns: 70, rows: 20 });
+    await again.seen(/size 20 70/);
+    expect(again.from).toBe(one.until);
+    // Both together are what one viewer would have seen without the interruption.
+    const numbers = [...`${one.text()}${again.text()}`.matchAll(/^n (\d+)\r$/gm)].map(([, number]) => Number(number));
+    expect(numbers).toEqual(numbers.map((_, before) => before + 1));
+    await client.call('taskCancel', { params: { id }, body: {} });
+    await taskEnd(client, id);
+  });
 
   it('orrery down --prune removes what this installation left, known or not, and nothing else', async (context) => {
     const place = placeOfTest(config(), context);

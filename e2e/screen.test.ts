@@ -9,26 +9,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { commandsOn, sh } from './support/commands.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite, ROOT } from './support/place.ts';
-import { stalledViewer, viewerOf } from './support/viewer.ts';
-import { bodiesOf, eventsOf, pause, taskEnd, waitFor } from './support/wait.ts';
+import { screenOn } from './support/screen.ts';
+import { stalledViewer, viewerOf, viewerWhenThere } from './support/viewer.ts';
+import { pause, taskEnd, waitFor } from './support/wait.ts';
 
 const SLOW = { timeout: 900_000 };
-
-/** A full screen of a command, and where to look at it. */
-const screenOn = (client: () => Client) => async (script: string, backend: string) => {
-  const body = { prompt: '', interactive: true, harness: 'command', command: sh(script), backend };
-  const { id } = await client().call('taskAdd', { body });
-  const opened = await waitFor(
-    'the screen',
-    async () => bodiesOf(await eventsOf(client(), id), 'terminal.opened').at(-1) ?? null,
-    240_000,
-  );
-  const at = { environment: opened.environmentId, terminal: opened.terminal };
-  const view = async () =>
-    (await client().call('terminalList', { params: { id: at.environment } })).items.find((one) => one.id === at.terminal) ?? null;
-  await waitFor('the terminal', () => view().catch(() => null), 240_000);
-  return { id, at, view };
-};
 
 describe('a screen that several look at', SLOW, () => {
   const place = placeOfSuite();
@@ -96,7 +81,7 @@ describe('a screen that several look at', SLOW, () => {
     const remembered = join(place.data, 'environments', at.environment, 'private/screens', `${at.terminal}.json`);
     await waitFor('output is given up', () => (existsSync(remembered) ? true : null), 240_000);
     const drawnFor = async () => {
-      const late = viewerOf(place, life, at);
+      const late = await viewerWhenThere(place, life, at);
       await waitFor(
         'the last screen',
         () => (`${late.drawn()}${late.text()}`.includes('THE LAST SCREEN') ? true : null),
@@ -118,7 +103,7 @@ describe('a screen that several look at', SLOW, () => {
     await life.kill();
     life = await place.up();
     client = place.client(life);
-    const again = await waitFor('the screen after the restart', () => drawnFor().catch(() => null), 240_000);
+    const again = await drawnFor();
     again.type('\n');
     await again.heard(({ type }) => type === 'exit');
     expect(await taskEnd(client, id)).toMatchObject({ state: 'accepted' });

@@ -94,6 +94,19 @@ export const viewerOf = (place: Place, life: Life, at: At): Viewer => {
   };
 };
 
+/** The same once it is let in: after a restart a node may have to look for the program first. */
+export const viewerWhenThere = (place: Place, life: Life, at: At): Promise<Viewer> =>
+  waitFor(
+    'a viewer that is let in',
+    async () => {
+      const viewer = viewerOf(place, life, at);
+      const answered = (): true | null => (viewer.frames.length > 0 || viewer.closed !== null ? true : null);
+      await waitFor('an answer to a viewer', answered, 120_000);
+      return viewer.frames.length > 0 ? viewer : null;
+    },
+    240_000,
+  );
+
 /** A viewer that connects and then takes nothing. */
 export const stalledViewer = async (place: Place, life: Life, at: At): Promise<Socket> => {
   const { hostname, port } = new URL(life.url);
