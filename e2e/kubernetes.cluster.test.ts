@@ -2,6 +2,7 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Client } from '@orrery/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TEST_IMAGE, deletePods, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
 import { freshInstance } from '../packages/node/test/kubernetes/provider.ts';
@@ -23,6 +24,25 @@ const configOf = (instance: string, more: object = {}) => ({
     options: { kubernetes: { kubeconfig: testKubeconfig(), instance, image: TEST_IMAGE, imagePullPolicy: 'Never', ...more } },
   },
 });
+
+/** A kubeconfig that can be taken away for a while. */
+const kubeconfigToTake = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'orrery-kubeconfig-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [path, away] = [join(folder, 'there'), join(folder, 'away')];
+  copyFileSync(testKubeconfig(), path);
+  return { path, take: () => renameSync(path, away), give: () => renameSync(away, path) };
+};
+
+/** Paths of the work that was saved last. */
+const savedPaths = async (client: Client): Promise<readonly string[]> => {
+  const { items } = await client.call('salvageList', { query: {} });
+  const { paths } = await client.call('salvageShow', { params: { id: items[0]?.id ?? '' } });
+  return paths.toSorted();
+};
+
+/** Which claims these are. */
+const uidsOf = (claims: Awaited<ReturnType<TestVolumes['claims']>>) => claims.map(({ metadata }) => metadata?.uid);
 
 describe('on kubernetes', { timeout: 400_000 }, () => {
   const instance = freshInstance();
@@ -63,11 +83,8 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
   });
 
   it('an environment keeps its claim while it is stopped and over a lost pod; delete takes it, and down --prune whatever nobody knows', async (context) => {
-    const folder = mkdtempSync(join(tmpdir(), 'orrery-kubeconfig-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const [there, away] = [join(folder, 'there'), join(folder, 'away')];
-    copyFileSync(testKubeconfig(), there);
-    const place = placeOfTest(configOf(instance, { ...volumes.options, kubeconfig: there }), context);
+    const way = kubeconfigToTake();
+    const place = placeOfTest(configOf(instance, { ...volumes.options, kubeconfig: way.path }), context);
     let life = await place.up();
     let client = place.client(life);
     const repository = makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' });
@@ -78,7 +95,7 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
     expect(await settledEnvironment(client, id)).toMatchObject({ state: 'ready', reason: null });
     await exec('echo one > one.txt; echo state > "$HOME/state"; echo tmp > "$TMPDIR/tmp"');
     expect((await place.cli(['env', 'stop', 'box'])).code).toBe(0);
-    const claim = (await volumes.claims(instance)).map(({ metadata }) => metadata?.uid);
+    const claim = uidsOf(await volumes.claims(instance));
     expect([claim.length, await podsOf(instance)]).toEqual([1, []]);
     expect((await place.cli(['down', '--prune', '--json'])).envelope().result).toMatchObject({
       pruned: expect.arrayContaining([{ backend: 'kubernetes', removed: [], problem: null }]) as unknown,
@@ -91,21 +108,19 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
     // the start does not wait, and once the way is back the environment is there, on the same claim.
     await life.kill();
     await deletePods(instance);
-    renameSync(there, away);
+    way.take();
     life = await place.up();
     client = place.client(life);
     expect(await client.call('environmentShow', { params: { id } })).toMatchObject({ state: 'ready', reason: null });
-    renameSync(away, there);
+    way.give();
     const seen = await waitFor(
       'the files',
       async () => ((await exec('cat two.txt "$HOME/state"')) === 'two\nstate\n' ? true : null),
       120_000,
     );
-    expect([seen, (await volumes.claims(instance)).map(({ metadata }) => metadata?.uid)]).toEqual([true, claim]);
+    expect([seen, uidsOf(await volumes.claims(instance))]).toEqual([true, claim]);
     expect((await place.cli(['env', 'delete', 'box', '--salvage'])).code).toBe(0);
     await nothingThere(subject);
-    const { items } = await client.call('salvageList', { query: {} });
-    const { paths } = await client.call('salvageShow', { params: { id: items[0]?.id ?? '' } });
-    expect(paths.toSorted()).toEqual(['one.txt', 'two.txt']);
+    expect(await savedPaths(client)).toEqual(['one.txt', 'two.txt']);
   });
 });
