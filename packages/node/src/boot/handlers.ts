@@ -1,3 +1,4 @@
+import type { Harness } from '../harness/harness.ts';
 import type { OperationHandlers } from '@orrery/protocol';
 import type { Config } from '../config/config.ts';
 import type { HarnessPrograms } from '../harness/install.ts';
@@ -90,11 +91,19 @@ const listHarnesses = async ({
       pinnedVersion: harness.pin?.version ?? null,
       installedVersion: harness.pin === null ? null : ((await programs.installed(harness.id))?.version ?? null),
       isDefault: harness.id === config.current().harness,
-      capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null },
+      capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null, sessions: sessionsOf(harness) },
       defaultModel: harness.defaultModel,
     })),
   ),
 });
+
+/** What it can do in a conversation with people; false: it holds none. */
+const sessionsOf = ({ session }: Harness): boolean | string[] => {
+  if (session === null) return false;
+  const { modes, ...abilities } = session.capabilities;
+  const able = Object.entries(abilities).flatMap(([name, can]) => (can ? [name] : []));
+  return [...able, ...modes.map((mode) => `mode ${mode}`)];
+};
 
 /** The project's file at the commit a task would begin at now. */
 const projectFile = async (

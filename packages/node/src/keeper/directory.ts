@@ -114,7 +114,7 @@ export const removeDirectory = async (dir: string, processes: ProcessTable): Pro
     throw new OrreryError('conflict', `The program of ${dir} is still held by its keeper.`, {
       rule: 'A run is removed after its end.',
     });
-  const own = (await readdir(dir)).filter((name) => NAMES.includes(name.replace(/\.tmp$/, '')));
+  const own = ((await orMissing(readdir(dir))) ?? []).filter((name) => NAMES.includes(name.replace(/\.tmp$/, '')));
   await Promise.all(own.map((name) => orMissing(unlink(join(dir, name)))));
   try {
     await orMissing(rmdir(dir));

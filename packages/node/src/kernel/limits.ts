@@ -244,6 +244,8 @@ export const SESSION_CLOSE_MS = 5_000;
 export const SESSION_INTERRUPT_MS = 10_000;
 /** Starts in a row that end before the program takes anything: then the session failed, and a person looks. */
 export const SESSION_FAILED_STARTS = 3;
+/** How long a program may take until it says that it takes prompts: a cold start on a busy machine takes seconds. */
+export const SESSION_START_MS = 180_000;
 
 // --- archives of lost places ---
 /** Paths of an archive that are told: what a person reads through. */

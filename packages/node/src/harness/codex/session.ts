@@ -1,78 +1,20 @@
 // Codex as the program of a session: `codex app-server`, threads and turns over JSON lines both ways.
 
 import type { InteractionOutcome } from '@orrery/protocol';
-import { z } from 'zod';
-import { clip } from '../clip.ts';
-import {
-  cannotBeTold,
-  createDialogue,
-  type SessionCommand,
-  type SessionDialect,
-  type SessionFact,
-  type Spoken,
-} from '../dialogue.ts';
+import { cannotBeTold, createDialogue, type SessionCommand, type SessionDialect, type Spoken } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
-import { INLINE_BODY_BYTES } from '../limits.ts';
 import { requireProgram } from '../program.ts';
-import { reported } from '../reported.ts';
-import { askOf, changeText, failureOfTurn, itemRows } from './items.ts';
+import { askOf } from './items.ts';
 import { codexModel, configFile } from './launch.ts';
-import {
-  answerFrame,
-  approval,
-  errorNotice,
-  itemNotice,
-  modelList,
-  requestFrame,
-  resolvedNotice,
-  threadAnswer,
-  tokenNotice,
-  turnAnswer,
-  turnNotice,
-} from './session-wire.ts';
+import { onNotice } from './notices.ts';
+import { noUsage, state, without, type State } from './session-state.ts';
+import { answerFrame, approval, modelList, requestFrame, threadAnswer, turnAnswer } from './session-wire.ts';
 
 const program = 'Codex';
 
-const state = z.object({
-  thread: z.string().nullable(),
-  /** What a new thread is begun with, when the one to resume is not there. */
-  start: z.record(z.string(), z.unknown()),
-  turn: z.int().nullable(),
-  turnId: z.string().nullable(),
-  /** A stop came before the program named the turn. */
-  stop: z.boolean(),
-  requests: z.int(),
-  steers: z.array(z.object({ key: z.string(), text: z.string() })),
-  asks: z.record(z.string(), z.object({ id: z.union([z.number(), z.string()]), method: z.string() })),
-  /** Changes of files that began and may be asked for. */
-  changes: z.array(z.object({ id: z.string(), paths: z.array(z.string()), text: z.string() })),
-  usage: z.object({ input: z.int(), output: z.int(), cached: z.int() }),
-  failure: reported,
-});
-type State = z.output<typeof state>;
-
-/** Changes of files that are remembered; it makes a handful at once. */
-const REMEMBERED_CHANGES = 16;
-
-/** News that need no row: their content comes again, whole, in another, or is the node's own. */
-const QUIET = new Set([
-  ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
-  ...['turn/started', 'turn/diff/updated', 'turn/plan/updated', 'account/rateLimits/updated', 'account/updated'],
-  ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
-  ...['item/agentMessage/delta', 'item/plan/delta', 'item/reasoning/summaryPartAdded', 'item/reasoning/summaryTextDelta'],
-  ...[
-    'item/reasoning/textDelta',
-    'item/commandExecution/outputDelta',
-    'item/fileChange/outputDelta',
-    'item/mcpToolCall/progress',
-  ],
-]);
-
 /** It asks before everything that it does not hold for harmless; what a mode allows, the node answers at once. */
 const POLICY = 'untrusted';
-
-const noUsage: State['usage'] = { input: 0, output: 0, cached: 0 };
 
 const dialect: SessionDialect<State> = {
   program,
@@ -161,92 +103,6 @@ const onRefused = (now: State, id: string, message: string): Spoken<State> => {
     state: { ...now, thread: null },
     events: [notice],
     say: [{ value: { id: 'thread', method: 'thread/start', params: now.start } }],
-  };
-};
-
-const onNotice = (now: State, method: string, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
-  switch (method) {
-    case 'item/started':
-    case 'item/completed':
-      return onItem(now, method === 'item/completed', frame);
-    case 'thread/tokenUsage/updated':
-      return onTokens(now, frame);
-    case 'error':
-      return onError(now, frame);
-    case 'turn/completed':
-      return onTurn(now, frame);
-    case 'serverRequest/resolved': {
-      const key = String(resolvedNotice.safeParse(frame).data?.params.requestId ?? '');
-      if (now.asks[key] === undefined) return { state: now };
-      return { state: { ...now, asks: without(now.asks, key) }, facts: [{ kind: 'withdrawn', key }] };
-    }
-    default:
-      return QUIET.has(method) ? { state: now } : { state: now, drift: `notification ${method}`.slice(0, 80) };
-  }
-};
-
-const without = (asks: State['asks'], key: string): State['asks'] =>
-  Object.fromEntries(Object.entries(asks).filter(([name]) => name !== key));
-
-const onItem = (now: State, ended: boolean, frame: unknown): Spoken<State> => {
-  const item = itemNotice.safeParse(frame).data?.params.item;
-  if (item === undefined)
-    return { state: now, drift: ended ? 'item/completed of another shape' : 'item/started of another shape' };
-  if (item.type === 'userMessage')
-    return ended ? onWords(now, item.content.map((part) => part['text']).join('')) : { state: now };
-  const changes =
-    item.type === 'fileChange' && !ended
-      ? [
-          ...now.changes,
-          { id: item.id, paths: item.changes.map(({ path }) => path), text: clip(changeText(item), INLINE_BODY_BYTES) },
-        ]
-      : now.changes.filter(({ id }) => !ended || id !== item.id);
-  return { state: { ...now, changes: changes.slice(-REMEMBERED_CHANGES) }, events: itemRows(item, ended) };
-};
-
-/** A steer is heard when its words stand in the thread. */
-const onWords = (now: State, text: string): Spoken<State> => {
-  const [first, ...steers] = now.steers;
-  if (first === undefined || first.text !== text) return { state: now };
-  return { state: { ...now, steers }, facts: [{ kind: 'steered', key: first.key, refused: null }] };
-};
-
-const onTokens = (now: State, frame: unknown): Spoken<State> => {
-  const last = tokenNotice.safeParse(frame).data?.params.tokenUsage.last;
-  if (last === undefined) return { state: now, drift: 'thread/tokenUsage/updated of another shape' };
-  const { input, output, cached } = now.usage;
-  const usage = { input: input + last.inputTokens, output: output + last.outputTokens, cached: cached + last.cachedInputTokens };
-  return { state: { ...now, usage } };
-};
-
-const onError = (now: State, frame: unknown): Spoken<State> => {
-  const { data } = errorNotice.safeParse(frame);
-  if (data === undefined) return { state: now, drift: 'error of another shape' };
-  const { error, willRetry } = data.params;
-  if (!willRetry) return { state: { ...now, failure: failureOfTurn(error) } };
-  return { state: now, events: [noticeOf('warning', error.message)] };
-};
-
-const onTurn = (now: State, frame: unknown): Spoken<State> => {
-  const ended = turnNotice.safeParse(frame).data?.params.turn;
-  if (ended === undefined) return { state: now, drift: 'turn/completed of another shape' };
-  if (now.turn === null || (now.turnId !== null && ended.id !== now.turnId)) return { state: now };
-  const word =
-    ended.status === 'completed'
-      ? ({ kind: 'success' } as const)
-      : ended.status === 'interrupted'
-        ? ({ kind: 'stopped' } as const)
-        : (now.failure ?? failureOfTurn(ended.error ?? { message: 'The turn failed.', codexErrorInfo: null }));
-  const late: readonly SessionFact[] = now.steers.map(({ key }) => ({
-    kind: 'steered',
-    key,
-    refused: 'The turn was over before it was heard.',
-  }));
-  const { input, output, cached } = now.usage;
-  return {
-    state: { ...now, turn: null, turnId: null, steers: [], asks: {}, changes: [], usage: noUsage, failure: null },
-    events: input + output === 0 ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached }],
-    facts: [...late, { kind: 'ended', turn: now.turn, reported: word }],
   };
 };
 

@@ -1,11 +1,18 @@
 // Conducts sessions: wakes their programs when there is something to say, follows them, and puts them to sleep.
 
 import { OrreryError, toOrreryError } from '@orrery/protocol';
-import { SESSION_CLOSE_MS, SESSION_INTERRUPT_MS, SESSION_TICK_MS, TERMINATE_GRACE_MS } from '../../kernel/limits.ts';
+import {
+  SESSION_CLOSE_MS,
+  SESSION_INTERRUPT_MS,
+  SESSION_START_MS,
+  SESSION_TICK_MS,
+  TERMINATE_GRACE_MS,
+} from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import {
   changeSession,
   findSession,
+  findSessionRun,
   isActive,
   liveSessions,
   openTurns,
@@ -256,6 +263,13 @@ const passTime = async (parts: SessionConductorParts, live: Live): Promise<void>
     live.leaving = true;
     await live.handle.terminate().catch(ignoreEnded);
     if (!(await endsWithin(parts, live, TERMINATE_GRACE_MS))) await live.handle.kill().catch(ignoreEnded);
+    return;
+  }
+  const run = await findSessionRun(parts.store.read, live.runId);
+  if (run?.ready === 0 && !live.leaving && nowMs - run.started_at > SESSION_START_MS) {
+    // It never said that it takes prompts: that start failed.
+    live.leaving = true;
+    await live.handle.kill().catch(ignoreEnded);
     return;
   }
   if (open.length === 0 && nowMs - live.quietSince > parts.sessions.idleMs) await leave(parts, live);

@@ -1,0 +1,106 @@
+/** A node that is killed at every named point of a session, with each program: nothing is lost, nothing is said twice. */
+import type { Client } from '@orrery/client';
+import { OrreryError } from '@orrery/protocol';
+import { start } from '@orrery/scripted-model';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sessionKillPoints } from '../packages/node/src/run/kill-points.ts';
+import { agentNames, configFor, isThere, scriptsOf, type AgentName } from './support/agents.ts';
+import { nothing, settledLeftovers } from './support/leftovers.ts';
+import type { Life } from './support/life.ts';
+import { placeOfTest } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
+import { pause } from './support/wait.ts';
+
+const POINT_MS = 90_000;
+
+/** Lines that each program is told before its first prompt; the prompt is the next one. */
+const opening: Readonly<Record<AgentName, number>> = { claude: 1, codex: 4, pi: 3 };
+
+const pointsOf = (name: AgentName): readonly string[] => [
+  'session-run-recorded',
+  'session-run-launched',
+  'session-run-going',
+  'session-frame-written::1',
+  `session-frame-written::${opening[name] + 1}`,
+  'session-output-committed::1',
+  'session-output-committed::2',
+];
+
+/** A call that the node may not live to answer. */
+const asked = async (work: Promise<unknown>): Promise<void> => {
+  await work.catch((thrown: unknown) => {
+    if (!(thrown instanceof OrreryError)) throw thrown;
+  });
+};
+
+const died = async (life: Life, point: string): Promise<void> => {
+  const end = await Promise.race([life.ended, pause(POINT_MS).then(() => null)]);
+  if (end?.signal !== 'SIGKILL') throw new Error(`the node did not come to ${point}: ${JSON.stringify(end)} ${life.stderr()}`);
+};
+
+it('every point is met by a test', () => {
+  const met = new Set([...pointsOf('claude').map((point) => point.split(':')[0]), 'session-ended']);
+  expect(met).toEqual(new Set<string>(sessionKillPoints));
+});
+
+for (const name of agentNames) {
+  describe.skipIf(!isThere(name))(`a node that dies while ${name} is spoken with`, { timeout: 240_000 }, () => {
+    /** A place with a model of its own. */
+    const prepared = async () => {
+      const place = placeOfTest();
+      const model = await start({ script: scriptsOf({ two: [{ text: 'First.' }, { text: 'Second.' }] }) });
+      onTestFinished(() => model.close());
+      place.configure(configFor(model, { harness: name }));
+      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+      return { place, model, repository: makeRepository(place, 'repository', {}) };
+    };
+    const begin = (client: Client, repository: string) =>
+      client.call('sessionCreate', {
+        body: { project: repository, mode: 'all', prompt: 'Do it. [two] MARKER-one', requestId: 'session-1' },
+      });
+    const over = async (client: Client, id: string, turn?: string) => {
+      const first = turn ?? (await client.call('turnList', { params: { id } })).items[0]!.id;
+      return turnOver(client, id, first);
+    };
+
+    it.each(pointsOf(name))('at %s goes on, and says each prompt once', async (point) => {
+      const { place, model, repository } = await prepared();
+      const first = await place.up({ killAt: point });
+      const before = place.client(first);
+      await before.call('projectAdd', { body: { source: repository } });
+      await asked(begin(before, repository));
+      await died(first, point);
+      const life = await place.up();
+      const client = place.client(life);
+      const { id } = await begin(client, repository);
+      expect((await over(client, id)).outcome).toBe('success');
+      const { id: next } = await client.call('turnAdd', { params: { id }, body: { text: 'And again. MARKER-two' } });
+      expect((await over(client, id, next)).outcome).toBe('success');
+      const log = await logOf(client, id);
+      expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
+      expect(texts(log)).toEqual(['First.', 'Second.']);
+      expect(model.promptCounts()).toMatchObject({ 'MARKER-one': 1, 'MARKER-two': 1 });
+      await client.call('sessionEnd', { params: { id }, body: {} });
+      const { environment } = await sessionIn(client, id, ['ended']);
+      await client.call('environmentDelete', { params: { id: environment.id }, query: { salvage: 'true' }, timeoutMs: 60_000 });
+      expect(await settledLeftovers(place, life.pid)).toEqual(nothing);
+    });
+
+    it('at session-ended finds it asleep, and wakes it', async () => {
+      const { place, model, repository } = await prepared();
+      const first = await place.up({ killAt: 'session-ended' });
+      const before = place.client(first);
+      await before.call('projectAdd', { body: { source: repository } });
+      const { id } = await begin(before, repository);
+      expect((await over(before, id)).outcome).toBe('success');
+      await asked(before.call('sessionClose', { params: { id }, body: {} }));
+      await died(first, 'session-ended');
+      const client = place.client(await place.up());
+      expect((await sessionIn(client, id, ['dormant'])).generation).toBe(1);
+      const { id: next } = await client.call('turnAdd', { params: { id }, body: { text: 'And again. MARKER-two' } });
+      expect((await over(client, id, next)).outcome).toBe('success');
+      expect(model.promptCounts()).toMatchObject({ 'MARKER-one': 1, 'MARKER-two': 1 });
+    });
+  });
+}

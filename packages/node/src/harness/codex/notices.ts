@@ -1,0 +1,110 @@
+// What Codex tells by itself while a thread is open. Pure: state in, rows and facts out.
+
+import { clip } from '../clip.ts';
+import type { SessionFact, Spoken } from '../dialogue.ts';
+import { noticeOf } from '../frames.ts';
+import { INLINE_BODY_BYTES } from '../limits.ts';
+import { changeText, failureOfTurn, itemRows } from './items.ts';
+import { noUsage, without, type State } from './session-state.ts';
+import { errorNotice, itemNotice, resolvedNotice, tokenNotice, turnNotice } from './session-wire.ts';
+
+/** Changes of files that are remembered; it makes a handful at once. */
+const REMEMBERED_CHANGES = 16;
+
+/** News that need no row: their content comes again, whole, in another, or is the node's own. */
+const QUIET = new Set([
+  ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
+  ...['turn/started', 'turn/diff/updated', 'turn/plan/updated', 'account/rateLimits/updated', 'account/updated'],
+  ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
+  ...['item/agentMessage/delta', 'item/plan/delta', 'item/reasoning/summaryPartAdded', 'item/reasoning/summaryTextDelta'],
+  ...[
+    'item/reasoning/textDelta',
+    'item/commandExecution/outputDelta',
+    'item/fileChange/outputDelta',
+    'item/mcpToolCall/progress',
+  ],
+]);
+
+/** One of its notifications. */
+export const onNotice = (now: State, method: string, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  switch (method) {
+    case 'item/started':
+    case 'item/completed':
+      return onItem(now, method === 'item/completed', frame);
+    case 'thread/tokenUsage/updated':
+      return onTokens(now, frame);
+    case 'error':
+      return onError(now, frame);
+    case 'turn/completed':
+      return onTurn(now, frame);
+    case 'serverRequest/resolved': {
+      const key = String(resolvedNotice.safeParse(frame).data?.params.requestId ?? '');
+      if (now.asks[key] === undefined) return { state: now };
+      return { state: { ...now, asks: without(now.asks, key) }, facts: [{ kind: 'withdrawn', key }] };
+    }
+    default:
+      return QUIET.has(method) ? { state: now } : { state: now, drift: `notification ${method}`.slice(0, 80) };
+  }
+};
+
+const onItem = (now: State, ended: boolean, frame: unknown): Spoken<State> => {
+  const item = itemNotice.safeParse(frame).data?.params.item;
+  if (item === undefined)
+    return { state: now, drift: ended ? 'item/completed of another shape' : 'item/started of another shape' };
+  if (item.type === 'userMessage')
+    return ended ? onWords(now, item.content.map((part) => part['text']).join('')) : { state: now };
+  const changes =
+    item.type === 'fileChange' && !ended
+      ? [
+          ...now.changes,
+          { id: item.id, paths: item.changes.map(({ path }) => path), text: clip(changeText(item), INLINE_BODY_BYTES) },
+        ]
+      : now.changes.filter(({ id }) => !ended || id !== item.id);
+  return { state: { ...now, changes: changes.slice(-REMEMBERED_CHANGES) }, events: itemRows(item, ended) };
+};
+
+/** A steer is heard when its words stand in the thread. */
+const onWords = (now: State, text: string): Spoken<State> => {
+  const [first, ...steers] = now.steers;
+  if (first === undefined || first.text !== text) return { state: now };
+  return { state: { ...now, steers }, facts: [{ kind: 'steered', key: first.key, refused: null }] };
+};
+
+const onTokens = (now: State, frame: unknown): Spoken<State> => {
+  const last = tokenNotice.safeParse(frame).data?.params.tokenUsage.last;
+  if (last === undefined) return { state: now, drift: 'thread/tokenUsage/updated of another shape' };
+  const { input, output, cached } = now.usage;
+  const usage = { input: input + last.inputTokens, output: output + last.outputTokens, cached: cached + last.cachedInputTokens };
+  return { state: { ...now, usage } };
+};
+
+const onError = (now: State, frame: unknown): Spoken<State> => {
+  const { data } = errorNotice.safeParse(frame);
+  if (data === undefined) return { state: now, drift: 'error of another shape' };
+  const { error, willRetry } = data.params;
+  if (!willRetry) return { state: { ...now, failure: failureOfTurn(error) } };
+  return { state: now, events: [noticeOf('warning', error.message)] };
+};
+
+const onTurn = (now: State, frame: unknown): Spoken<State> => {
+  const ended = turnNotice.safeParse(frame).data?.params.turn;
+  if (ended === undefined) return { state: now, drift: 'turn/completed of another shape' };
+  if (now.turn === null || (now.turnId !== null && ended.id !== now.turnId)) return { state: now };
+  const word =
+    ended.status === 'completed'
+      ? ({ kind: 'success' } as const)
+      : ended.status === 'interrupted'
+        ? ({ kind: 'stopped' } as const)
+        : (now.failure ?? failureOfTurn(ended.error ?? { message: 'The turn failed.', codexErrorInfo: null }));
+  const late: readonly SessionFact[] = now.steers.map(({ key }) => ({
+    kind: 'steered',
+    key,
+    refused: 'The turn was over before it was heard.',
+  }));
+  const { input, output, cached } = now.usage;
+  return {
+    state: { ...now, turn: null, turnId: null, steers: [], asks: {}, changes: [], usage: noUsage, failure: null },
+    events: input + output === 0 ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached }],
+    facts: [...late, { kind: 'ended', turn: now.turn, reported: word }],
+  };
+};
