@@ -9,8 +9,8 @@ const block = z.discriminatedUnion('type', [
   textPart,
   z.object({ type: z.literal('thinking'), thinking: z.string() }),
   z.object({ type: z.literal('redacted_thinking') }),
-  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
-  z.object({ type: z.literal('server_tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown().optional() }),
+  z.object({ type: z.literal('server_tool_use'), id: z.string(), name: z.string(), input: z.unknown().optional() }),
 ]);
 
 const toolResult = z.object({
@@ -89,9 +89,9 @@ export const controlRequest = z.object({
   request: z.object({
     subtype: z.string(),
     tool_name: z.string().optional(),
-    input: z.unknown(),
+    input: z.unknown().optional(),
     description: z.string().nullish(),
-    permission_suggestions: z.unknown(),
+    permission_suggestions: z.unknown().optional(),
   }),
 });
 
@@ -101,5 +101,10 @@ export const controlCancel = z.object({ type: z.literal('control_cancel_request'
 /** `control_response`: the answer to a request of ours. */
 export const controlResponse = z.object({
   type: z.literal('control_response'),
-  response: z.object({ subtype: z.string(), request_id: z.string(), response: z.unknown(), error: z.string().optional() }),
+  response: z.object({
+    subtype: z.string(),
+    request_id: z.string(),
+    response: z.unknown().optional(),
+    error: z.string().optional(),
+  }),
 });

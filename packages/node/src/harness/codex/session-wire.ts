@@ -9,14 +9,14 @@ const requestId = z.union([z.number(), z.string()]);
 /** The answer to a request of ours. */
 export const answerFrame = z.object({
   id: requestId,
-  result: z.unknown(),
+  result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 
 /** It wants something decided, or answered. */
 export const requestFrame = z.object({ id: requestId, method: z.string(), params: z.looseObject({}).catch({}) });
 
-export const threadAnswer = z.object({ thread: z.object({ id: z.string() }), approvalPolicy: z.unknown() });
+export const threadAnswer = z.object({ thread: z.object({ id: z.string() }), approvalPolicy: z.unknown().optional() });
 export const turnAnswer = z.object({ turn: z.object({ id: z.string() }) });
 
 export const modelList = z.object({
@@ -56,7 +56,7 @@ const item = z.discriminatedUnion('type', [
     type: z.literal('fileChange'),
     id: z.string(),
     status,
-    changes: z.array(z.object({ path: z.string(), kind: z.unknown(), diff: z.string().catch('') })),
+    changes: z.array(z.object({ path: z.string(), kind: z.unknown().optional(), diff: z.string().catch('') })),
   }),
   z.object({
     type: z.literal('mcpToolCall'),
@@ -64,9 +64,9 @@ const item = z.discriminatedUnion('type', [
     server: z.string(),
     tool: z.string(),
     status,
-    arguments: z.unknown(),
-    result: z.unknown(),
-    error: z.unknown(),
+    arguments: z.unknown().optional(),
+    result: z.unknown().optional(),
+    error: z.unknown().optional(),
   }),
   z.object({ type: z.literal('webSearch'), id: z.string(), query: z.string().catch('') }),
 ]);
@@ -81,7 +81,11 @@ export const tokenNotice = z.object({
   }),
 });
 
-const turnError = z.object({ message: z.string(), codexErrorInfo: z.unknown(), additionalDetails: z.string().nullish() });
+const turnError = z.object({
+  message: z.string(),
+  codexErrorInfo: z.unknown().optional(),
+  additionalDetails: z.string().nullish(),
+});
 export type TurnError = z.output<typeof turnError>;
 
 export const errorNotice = z.object({ params: z.object({ error: turnError, willRetry: z.boolean().catch(false) }) });

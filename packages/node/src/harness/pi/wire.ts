@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const contentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('thinking'), thinking: z.string() }),
-  z.object({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.unknown() }),
+  z.object({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.unknown().optional() }),
 ]);
 
 const usage = z.object({
@@ -43,7 +43,7 @@ export const rpcResponse = z.object({
   command: z.string(),
   success: z.boolean(),
   error: z.string().optional(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });
 
 /** What `get_state` tells. */
