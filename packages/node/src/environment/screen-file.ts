@@ -4,6 +4,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { isErrno } from '../files/tree-walk.ts';
 import { writeDurably } from '../kernel/durable-file.ts';
 
 const remembered = z.object({
@@ -23,6 +24,18 @@ export type ScreenFile = {
   write(what: Remembered): Promise<void>;
 };
 
+/** Makes a folder in one that is there; false: that one is gone. */
+const made = async (folder: string): Promise<boolean> => {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return true;
+  } catch (thrown) {
+    if (isErrno(thrown, 'EEXIST')) return true;
+    if (isErrno(thrown, 'ENOENT')) return false;
+    throw thrown;
+  }
+};
+
 /** The file at a path. Writes follow each other. */
 export const screenFile = (path: string): ScreenFile => {
   let turn: Promise<void> = Promise.resolve();
@@ -33,8 +46,8 @@ export const screenFile = (path: string): ScreenFile => {
     },
     write: (what) => {
       const next = turn.then(async () => {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        await writeDurably(path, JSON.stringify(what));
+        // An environment that is gone is not made again by what is remembered of it.
+        if (await made(dirname(path))) await writeDurably(path, JSON.stringify(what));
       });
       turn = next.catch(() => undefined);
       return next;

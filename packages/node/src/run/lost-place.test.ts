@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OrreryError } from '@orrery/protocol';
 import { expect, it } from 'vitest';
 import { createFakeMachine, createLife, type FakeMachine } from '../../test/fake-machine.ts';
 import { lineHarness, runParts, waitForEnd, type FakeSlices } from '../../test/run-parts.ts';
@@ -55,4 +56,17 @@ it('ends a task as interrupted, to be retried, when the machine lost its environ
     });
     await tasks.retry(id, undefined);
     expect((await tasks.show(id)).state).toBe('queued');
+  }));
+
+it('starts also where a directory is not the one that was recorded: it is left, and said', () =>
+  inWorld(async (world) => {
+    const { parts } = await runParts({ ...world, life: createLife(), harness: lineHarness, generation: 'one' });
+    const warned: string[] = [];
+    const log = { ...silent, warn: (event: string) => void warned.push(event) };
+    await mkdir(join(parts.environmentsDirectory, 'env_strange'), { recursive: true });
+    const removeEnvironment = async (): Promise<void> => {
+      throw new OrreryError('path_refused', 'It is not the directory that was recorded there.');
+    };
+    await createRunLoop({ ...parts, log, removeEnvironment }).recover();
+    expect(warned).toContain('recover.directory.left');
   }));

@@ -18,6 +18,16 @@ const reclaimOf = async ({ log }: RunParts, backend: Backend, live: readonly str
   }
 };
 
+/** What is not the node's own any more stays as it is, and `orrery doctor` shows it: it is no reason not to start. */
+const removeLeft = async (parts: RunParts, name: string): Promise<void> => {
+  try {
+    await parts.removeEnvironment(name);
+  } catch (thrown) {
+    if (!(thrown instanceof OrreryError) || thrown.code !== 'path_refused') throw thrown;
+    parts.log.warn('recover.directory.left', { environment: name, ...errorFields(thrown) });
+  }
+};
+
 /**
  * Gives back what a dead node left and no live task names: environments that were opened for attempts that have ended,
  * their tokens and directories, and checkouts. Work in them is saved before anything goes. Repeatable.
@@ -38,6 +48,6 @@ export const reclaimLeftovers = async (parts: RunParts, live: readonly Claim[]):
   for (const name of await readdir(parts.environmentsDirectory).catch(() => [])) {
     if (liveEnvironments.includes(name) || namedIds.includes(name)) continue;
     await parts.tokens.end(name);
-    await parts.removeEnvironment(name);
+    await removeLeft(parts, name);
   }
 };
