@@ -16,3 +16,5 @@ export const HOST_COMMAND_MS = 60_000;
 export const CARRY_MS = 5 * 60_000;
 /** Ending what runs in an environment and removing its files. */
 export const REMOVE_MS = 10 * 60_000;
+/** How long the last words of a client that ended without a connection are waited for. */
+export const LAST_WORDS_MS = 1_000;

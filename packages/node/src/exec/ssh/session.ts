@@ -2,11 +2,12 @@
 import { Duplex, Transform } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartedCommand } from '../../kernel/spawner.ts';
 import type { PlaceCommand, PlaceProcess } from '../remote/place.ts';
 import { createGreeter, openingLine } from './entry.ts';
 import type { Greeter, Opening } from './entry.ts';
-import { GREETING_BYTES, STDERR_BYTES } from './limits.ts';
+import { GREETING_BYTES, LAST_WORDS_MS, STDERR_BYTES } from './limits.ts';
 
 /** The code by which the client says that it has no connection, or lost it. */
 const CLIENT_FAILED = 255;
@@ -30,13 +31,19 @@ export type SessionSpec = {
   readonly timeoutMs: number | null;
 };
 
-const tailOf = (stream: Readable | null): (() => string) => {
+/** Its last words, and when there are no more to come. */
+type Tail = { readonly text: () => string; readonly over: Promise<void> };
+
+const tailOf = (stream: Readable | null): Tail => {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  if (stream === null) resolve();
   let tail = Buffer.alloc(0);
   stream?.on('data', (bytes: Buffer) => {
     tail = Buffer.concat([tail, bytes]).subarray(-STDERR_BYTES);
   });
   stream?.on('error', () => undefined);
-  return () => tail.toString('utf8');
+  stream?.once('close', resolve);
+  return { text: () => tail.toString('utf8'), over };
 };
 
 /** Passes on what comes after the greeting. */
@@ -66,7 +73,8 @@ const feed = (client: StartedCommand, { opening, stdin }: SessionSpec): void => 
 
 /** Starts the command in `client`, which was started with a stdin and a stderr. */
 export const startSession = (client: StartedCommand, spec: SessionSpec): Session => {
-  const stderr = tailOf(client.stderr);
+  const tail = tailOf(client.stderr);
+  const stderr = tail.text;
   const greeter = createGreeter(spec.opening.mark, GREETING_BYTES);
   const state: { greeted: boolean; why: string | null } = { greeted: false, why: null };
   const behind = behindGreeting(greeter, () => {
@@ -87,6 +95,9 @@ export const startSession = (client: StartedCommand, spec: SessionSpec): Session
     const ending = await client.ended;
     await reading;
     if (timer !== null) clearTimeout(timer);
+    // A client may be gone before its last words are read; what it left behind may hold its stderr open for ever.
+    if (stderr() === '' && ending.kind === 'exited' && ending.code === CLIENT_FAILED)
+      await Promise.race([tail.over, sleep(LAST_WORDS_MS)]);
     const said = stderr();
     const lost = (why: string): SessionEnd => ({
       greeted: state.greeted,
