@@ -3,22 +3,20 @@ import { diskUse } from '../packages/node/src/files/disk-use.ts';
 import { openGitNode, type GitNode } from '../packages/node/test/git-node.ts';
 import { gitIn, largeRepository } from '../packages/testkit/src/git-shapes.ts';
 import { atMostTimes, spreadOf, timed, type Benchmark, type Row } from './benchmark.ts';
+import { timeLimit, type TimeLimit } from './time-limit.ts';
 
 const FILES = 20_000;
 const AT_ONCE = 20;
 /** Clean slots that a project keeps. */
 const AGAIN = 4;
+/** The last of them that are taken together. */
+const LAST = 5;
+/** For all checkouts of all rounds; those that are not there by then are not made. */
+const ALL_MS = 120_000;
 const MIB = 1024 * 1024;
 
+/** Milliseconds of each, and bytes of the last. */
 type Series = { readonly ms: readonly number[]; readonly lastBytes: number };
-
-/** So many checkouts, all of them there at once. */
-const makeSeries = async (count: number, make: (at: number) => Promise<string>): Promise<Series> => {
-  const ms: number[] = [];
-  let last = '';
-  for (let at = 1; at <= count; at++) ms.push(await timed(async () => void (last = await make(at))));
-  return { ms, lastBytes: await diskUse(last) };
-};
 
 type Round = {
   readonly cold: Series;
@@ -27,7 +25,25 @@ type Round = {
   readonly bareAgain: readonly number[];
 };
 
-const runRound = async (node: GitNode, round: number): Promise<Round> => {
+type Both = { readonly ours: (at: number) => Promise<string>; readonly bare: (at: number) => Promise<string> };
+
+/** Checkouts of both sides in turns, all of them there at once; fewer when the time is over, but one of each at least. */
+const makeBoth = async ({ ours, bare }: Both, limit: TimeLimit): Promise<Pick<Round, 'cold' | 'bare'>> => {
+  const [oursMs, bareMs]: [number[], number[]] = [[], []];
+  let last = { ours: '', bare: '' };
+  for (let at = 1; at <= AT_ONCE && (at === 1 || limit.left() > 0); at++) {
+    const made = { ours: '', bare: '' };
+    oursMs.push(await timed(async () => void (made.ours = await ours(at))));
+    bareMs.push(await timed(async () => void (made.bare = await bare(at))));
+    last = made;
+  }
+  return {
+    cold: { ms: oursMs, lastBytes: await diskUse(last.ours) },
+    bare: { ms: bareMs, lastBytes: await diskUse(last.bare) },
+  };
+};
+
+const runRound = async (node: GitNode, round: number, limit: TimeLimit): Promise<Round> => {
   const { root } = largeRepository(join(node.folder, `r${round}`), FILES);
   // One pack, as after a clone: reading 20,000 single objects is another matter.
   gitIn(root, 'gc', '-q');
@@ -39,21 +55,60 @@ const runRound = async (node: GitNode, round: number): Promise<Round> => {
     return path;
   };
   const ids: string[] = [];
-  const cold = await makeSeries(AT_ONCE, async (at) => {
+  const ours = async (at: number): Promise<string> => {
     const { id, path } = await claim(`tsk_${round}_${at}`);
     ids.push(id);
     return path;
-  });
-  const bare = await makeSeries(AT_ONCE, (at) => worktree(`w${at}`));
-  for (const id of ids.slice(0, AGAIN)) await node.workspace.release(id, { salvage: false, reason: 'the benchmark' });
+  };
+  const { cold, bare } = await makeBoth({ ours, bare: (at) => worktree(`w${at}`) }, limit);
+  const again = ids.slice(0, AGAIN);
+  for (const id of again) await node.workspace.release(id, { salvage: false, reason: 'the benchmark' });
   await node.workspace.settled();
   const warm: number[] = [];
   const bareAgain: number[] = [];
-  for (let at = 0; at < AGAIN; at++) {
+  for (const at of again.keys()) {
     warm.push(await timed(() => claim(`tsk_${round}_again_${at}`)));
     bareAgain.push(await timed(() => worktree(`again${at}`)));
   }
   return { cold, bare, warm, bareAgain };
+};
+
+const rowOf = (
+  all: readonly Round[],
+  [what, unit]: readonly [string, 'ms' | 'MiB'],
+  of: (one: Round) => readonly [ours: readonly number[], bare: readonly number[]],
+): Row => ({
+  what,
+  unit,
+  ours: spreadOf(all.flatMap((one) => of(one)[0])),
+  bare: spreadOf(all.flatMap((one) => of(one)[1])),
+  against: 'git worktree add',
+  goal: null,
+});
+
+/** A row says which of the checkouts it is made of: with too little time they are fewer, and no goal is judged. */
+const rowsOf = (all: readonly Round[], made: number): Row[] => {
+  const last = rowOf(all, [`the last ${Math.min(LAST, made)} of ${made}`, 'ms'], ({ cold, bare }) => [
+    cold.ms.slice(-LAST),
+    bare.ms.slice(-LAST),
+  ]);
+  return [
+    rowOf(all, ['the first', 'ms'], ({ cold, bare }) => [cold.ms.slice(0, 1), bare.ms.slice(0, 1)]),
+    made === AT_ONCE ? atMostTimes(last, 1) : last,
+    rowOf(all, ['one that finds a clean slot', 'ms'], ({ warm, bareAgain }) => [warm, bareAgain]),
+    rowOf(all, [`disk of number ${made}`, 'MiB'], ({ cold, bare }) => [[cold.lastBytes / MIB], [bare.lastBytes / MIB]]),
+  ];
+};
+
+const measure = async (node: GitNode, rounds: number) => {
+  const limit = timeLimit(ALL_MS);
+  const all: Round[] = [];
+  for (let round = 0; round < rounds && (round === 0 || limit.left() > 0); round++) all.push(await runRound(node, round, limit));
+  const made = Math.min(...all.map(({ cold }) => cold.ms.length));
+  const short = made < AT_ONCE || all.length < rounds;
+  const over = `Stopped after ${ALL_MS / 1000} s: ${made} of ${AT_ONCE} checkouts, ${all.length} of ${rounds} rounds.`;
+  if (short) process.stderr.write(`  ${over}\n`);
+  return { rows: rowsOf(all, made), notes: short ? [over] : [] };
 };
 
 /** Many checkouts of a large repository, against linked worktrees of the user's own. */
@@ -64,31 +119,11 @@ export const checkouts: Benchmark = {
   run: async ({ rounds }) => {
     const node = await openGitNode({ warmSlots: AGAIN });
     try {
-      const all: Round[] = [];
-      for (let round = 0; round < rounds; round++) all.push(await runRound(node, round));
-      const row = (
-        what: string,
-        unit: 'ms' | 'MiB',
-        of: (one: Round) => readonly [ours: readonly number[], bare: readonly number[]],
-      ): Row => ({
-        what,
-        unit,
-        ours: spreadOf(all.flatMap((one) => of(one)[0])),
-        bare: spreadOf(all.flatMap((one) => of(one)[1])),
-        against: 'git worktree add',
-        goal: null,
-      });
+      const { rows, notes } = await measure(node, rounds);
       return {
-        rows: [
-          row('the first', 'ms', ({ cold, bare }) => [cold.ms.slice(0, 1), bare.ms.slice(0, 1)]),
-          atMostTimes(
-            row('the 16th to the 20th', 'ms', ({ cold, bare }) => [cold.ms.slice(-5), bare.ms.slice(-5)]),
-            1,
-          ),
-          row('one that finds a clean slot', 'ms', ({ warm, bareAgain }) => [warm, bareAgain]),
-          row('disk of the 20th', 'MiB', ({ cold, bare }) => [[cold.lastBytes / MIB], [bare.lastBytes / MIB]]),
-        ],
+        rows,
         notes: [
+          ...notes,
           'Objects are borrowed from one mirror; the files of each checkout are its own, as those of a worktree are.',
           'Hard links are not used: an agent that writes would write into the files of others.',
         ],
