@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { event } from './event.ts';
 import { interactionAnswer, interactionView } from './interaction.ts';
 import { id, operation } from './operation.ts';
-import { pageOf, pageQuery } from './scalars.ts';
+import { pageOf, pageQuery, safeName } from './scalars.ts';
 import {
   permissionMode,
   sessionActivity,
@@ -57,7 +57,7 @@ export const sessionOperations = {
     scope: 'operator',
     summary: 'Rename a session, or change what it may do without asking.',
     params: id,
-    body: z.strictObject({ name: z.string().min(1).max(200).optional(), mode: permissionMode.optional() }),
+    body: z.strictObject({ name: safeName.optional(), mode: permissionMode.optional() }),
     answer: sessionView,
   }),
   sessionLog: operation({

@@ -14,7 +14,7 @@ export const createRow = async (parts: EnvironmentParts, asked: EnvironmentCreat
   const project = await parts.resolveProject(asked.project);
   const backend = await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base: asked.base ?? null });
   parts.checkRoom();
-  return insertRow(parts, {
+  const row = await insertRow(parts, {
     requestId,
     asked,
     name: asked.name ?? null,
@@ -25,6 +25,7 @@ export const createRow = async (parts: EnvironmentParts, asked: EnvironmentCreat
     from: null,
     start: asked.start,
   });
+  return sameIntent(row, asked);
 };
 
 /** Records one that is to be a copy of another. */
@@ -76,6 +77,8 @@ const insertRow = (
 ): Promise<NamedRow> => {
   const id = parts.ids('environment');
   return parts.store.transaction(async (tx) => {
+    const known = await namedByRequest(tx.db, given.requestId);
+    if (known !== null) return known;
     const nowMs = parts.clock.nowMs();
     const name = await chooseName(tx, { id, asked: given.name, from: given.from, project: given.project });
     await insertNamed(tx, {

@@ -248,12 +248,13 @@ it('a question of Claude Code that comes with nothing beside the tool is asked a
 });
 
 describe('words that come late', () => {
-  it('begin the next turn of Claude Code, and that is told', () => {
-    const played = play(adapterOf(claudeHarness), [
-      ...[claudeReady, prompt(1), { hear: replay('turn 1') }, steer('k1'), { hear: result }],
-      ...[claudeInit, { hear: replay('words of k1') }, { hear: result }],
-    ]);
-    expect(factsOf(played)).toContainEqual({ kind: 'began', turn: 2, key: 'k1' });
+  it.each([
+    ['after it said that a turn begins', [claudeInit, { hear: replay('words of k1') }]],
+    ['before', [{ hear: replay('words of k1') }, claudeInit]],
+  ])('begin the next turn of Claude Code, which says them %s, and that is told', (_, beginning) => {
+    const first: Happening[] = [claudeReady, prompt(1), { hear: replay('turn 1') }, steer('k1'), { hear: result }];
+    const played = play(adapterOf(claudeHarness), [...first, ...beginning, { hear: result }]);
+    expect(factsOf(played).filter(({ kind }) => kind === 'began')).toEqual([{ kind: 'began', turn: 2, key: 'k1' }]);
     expect(factsOf(played).at(-1)).toMatchObject({ kind: 'ended', turn: 2 });
   });
 
@@ -269,6 +270,12 @@ describe('a stop', () => {
   it('that comes before Codex named its turn is kept until it does', () => {
     const played = play(adapterOf(codexHarness), [codexReady, prompt(1), { tell: { kind: 'interrupt' } }, codexTurn(1)]);
     expect(saidOf(played).at(-1)).toMatchObject({ method: 'turn/interrupt', params: { threadId: 't1', turnId: 'u1' } });
+  });
+
+  it('is for the turn that runs, whatever Codex still says of the one before', () => {
+    const late: Happening[] = [codexReady, prompt(1), codexTurn(1), codexEnds(1), prompt(2), codexTurn(1)];
+    const played = play(adapterOf(codexHarness), [...late, { tell: { kind: 'interrupt' } }, codexTurn(2)]);
+    expect(saidOf(played).at(-1)).toMatchObject({ method: 'turn/interrupt', params: { turnId: 'u2' } });
   });
 
   it('ends a turn as stopped', () => {

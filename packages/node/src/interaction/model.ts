@@ -31,7 +31,7 @@ export const toInteraction = (row: InteractionRow, sessionName: string): Interac
 /** Why an answer does not count, or null. */
 export const whyNotAnswered = (
   row: InteractionRow,
-  answer: { readonly revision: number; readonly outcome: InteractionOutcome },
+  answer: { readonly revision: number; readonly outcome: InteractionOutcome; readonly nowMs: number },
 ): OrreryError | null => {
   if (row.state !== 'open')
     return new OrreryError(
@@ -42,6 +42,10 @@ export const whyNotAnswered = (
         details: { outcome: row.outcome, by: row.by },
       },
     );
+  if (row.deadline_at !== null && row.deadline_at <= answer.nowMs)
+    return new OrreryError('conflict', `${askOf(row).title}: its time is up.`, {
+      rule: 'What nobody answered in time does not happen.',
+    });
   if (row.revision !== answer.revision)
     return new OrreryError('conflict', 'What is asked has changed since.', {
       rule: 'An answer is for what a person has seen: it names its revision.',

@@ -51,9 +51,10 @@ export const createInteractions = (parts: {
       const row = await store.transaction(async (tx) => {
         const now = await findInteraction(tx.db, id);
         if (now === null) throw new Error('an interaction is never deleted');
-        const why = whyNotAnswered(now, { revision, outcome });
+        const nowMs = clock.nowMs();
+        const why = whyNotAnswered(now, { revision, outcome, nowMs });
         if (why !== null) throw why;
-        await settleInteraction(tx, now, { outcome, by, message: message ?? null, told: false, nowMs: clock.nowMs() });
+        await settleInteraction(tx, now, { outcome, by, message: message ?? null, told: false, nowMs });
         return now;
       });
       parts.wake(row.session_id);

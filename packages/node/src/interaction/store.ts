@@ -9,15 +9,17 @@ import { askOf, type InteractionRow } from './model.ts';
 export const findInteraction = async (db: Kysely<Tables>, id: string): Promise<InteractionRow | null> =>
   (await db.selectFrom('interaction').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 
-/** Interactions, oldest first; those that wait unless all are asked for. */
-export const listInteractions = (
+/** Interactions, oldest first: those that wait, or the newest of all. */
+export const listInteractions = async (
   db: Kysely<Tables>,
   query: { readonly sessionId?: string; readonly all: boolean; readonly limit: number },
 ): Promise<InteractionRow[]> => {
-  let select = db.selectFrom('interaction').selectAll().orderBy('created_at').orderBy('id').limit(query.limit);
+  const order = query.all ? 'desc' : 'asc';
+  let select = db.selectFrom('interaction').selectAll().orderBy('created_at', order).orderBy('id', order).limit(query.limit);
   if (query.sessionId !== undefined) select = select.where('session_id', '=', query.sessionId);
   if (!query.all) select = select.where('state', '=', 'open');
-  return select.execute();
+  const rows = await select.execute();
+  return query.all ? rows.toReversed() : rows;
 };
 
 export const countOpen = async (db: Kysely<Tables>, sessionId: string): Promise<number> => {

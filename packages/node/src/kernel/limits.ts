@@ -242,6 +242,16 @@ export const SESSION_TICK_MS = 1_000;
 export const SESSION_CLOSE_MS = 5_000;
 /** How long a turn that is asked to stop may say nothing before its program is ended. */
 export const SESSION_INTERRUPT_MS = 10_000;
+/** How long a turn that is asked to stop may go on talking before its program is ended. */
+export const SESSION_STOP_MS = 60_000;
+/** Questions of one session that wait for a person; more are denied. */
+export const SESSION_OPEN_ASKS = 100;
+/** A command, or what belongs to a question beside it: what a person can read. */
+export const SESSION_ASK_BYTES = 64 * 1024;
+/** A line of a question: its title, a path, a choice. */
+export const SESSION_ASK_TITLE_BYTES = 1024;
+/** Paths or choices of one question. */
+export const SESSION_ASK_ITEMS = 100;
 /** Starts in a row that end before the program takes anything: then the session failed, and a person looks. */
 export const SESSION_FAILED_STARTS = 3;
 /** How long a program may take until it says that it takes prompts: a cold start on a busy machine takes seconds. */

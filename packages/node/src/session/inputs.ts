@@ -82,13 +82,35 @@ export const addTurn = async (
   });
 };
 
-const checkQueue = ({ name }: SessionRow, open: readonly TurnRow[], { text }: TurnCreate): void => {
-  const chars = open.reduce((sum, turn) => sum + turn.text.length, text.length);
-  if (open.length < SESSION_QUEUE && chars <= SESSION_QUEUE_CHARS) return;
+const checkQueue = ({ name }: SessionRow, others: readonly TurnRow[], { text }: Pick<TurnCreate, 'text'>): void => {
+  const chars = others.reduce((sum, turn) => sum + turn.text.length, text.length);
+  if (others.length < SESSION_QUEUE && chars <= SESSION_QUEUE_CHARS) return;
   throw new OrreryError('limit_reached', `The queue of the session ${name} is full.`, {
     rule: `A session keeps at most ${SESSION_QUEUE} inputs and ${SESSION_QUEUE_CHARS} characters that wait; nothing was dropped.`,
     fix: `orrery session queue ${name}`,
   });
+};
+
+/** Gives an input that waits another text; its request stays the one that was made. */
+export const editTurn = async (tx: Tx, turn: TurnRow, text: string): Promise<void> => {
+  const session = await sessionOf(tx, turn);
+  const others = (await openTurns(tx.db, session.id)).filter(({ id }) => id !== turn.id);
+  checkQueue(session, others, { text });
+  await updateTurn(tx.db, turn.id, { text });
+};
+
+/** Puts an input of which nobody knows whether it was taken back among those that wait; what stopped it then is over. */
+export const retryTurn = async (tx: Tx, turn: TurnRow): Promise<void> => {
+  const session = await sessionOf(tx, turn);
+  if (session.ended_at !== null) refuse(whyClosed(session));
+  const again = { state: 'pending', reason: null, turn: null, generation: null, started_at: null };
+  await updateTurn(tx.db, turn.id, { ...again, cancel_requested: 0, cancel_told: 0 });
+};
+
+const sessionOf = async (tx: Tx, { session_id: id }: TurnRow): Promise<SessionRow> => {
+  const session = await findSession(tx.db, id);
+  if (session === null) throw sessionNotFound(id);
+  return session;
 };
 
 const checkSteer = (parts: SessionParts, session: SessionRow, open: readonly TurnRow[]): void => {
@@ -115,12 +137,25 @@ export const askInterrupt = async (tx: Tx, row: SessionRow, nowMs: number): Prom
       rule: 'Only a turn that runs, or is about to, can be stopped.',
       fix: `orrery session show ${row.name}`,
     });
-  return updateTurn(tx.db, first.id, {
+  await updateTurn(tx.db, first.id, {
     state: 'ended',
     outcome: 'cancelled',
     reason: 'stopped before it was sent',
     ended_at: nowMs,
   });
+  await tellUnsent(tx, first, 'stopped');
+};
+
+/** Takes an input back that waits. */
+export const takeBack = async (tx: Tx, turn: TurnRow, nowMs: number): Promise<void> => {
+  await updateTurn(tx.db, turn.id, { state: 'removed', ended_at: nowMs });
+  await tellUnsent(tx, turn, 'taken back');
+};
+
+/** Whoever watches learns of an input that will not be sent. */
+const tellUnsent = async (tx: Tx, { session_id: sessionId, id }: TurnRow, what: string): Promise<void> => {
+  const body = { kind: 'notice', level: 'info', text: `The input ${id} was ${what} before it was sent.` } as const;
+  await tx.append([{ taskId: null, sessionId, turn: null, body }]);
 };
 
 /** Puts an input at a place among those that wait. */

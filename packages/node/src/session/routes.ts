@@ -1,4 +1,4 @@
-import type { OperationHandlers } from '@orrery/protocol';
+import { OrreryError, type OperationHandlers } from '@orrery/protocol';
 import type { Store } from '../store/store.ts';
 import type { SessionRow } from './model.ts';
 import type { Sessions } from './service.ts';
@@ -41,14 +41,16 @@ export const sessionHandlers = ({
 }): Pick<OperationHandlers, SessionOperations> => ({
   sessionList: ({ query }) => sessions.list(query),
   sessionCreate: ({ body }) => sessions.create(body),
-  sessionActivity: async ({ query }) => ({
-    items: await Promise.all(
-      query.ids
-        .split(',')
-        .slice(0, ACTIVITY_IDS)
-        .map(async (id) => ({ id, activity: activityOf(await findSession(store.read, id)) })),
-    ),
-  }),
+  sessionActivity: async ({ query }) => {
+    const ids = query.ids.split(',');
+    if (ids.length > ACTIVITY_IDS)
+      throw new OrreryError('invalid_input', `${ids.length} sessions are too many at once.`, {
+        rule: `At most ${ACTIVITY_IDS} ids; every one of them is answered.`,
+      });
+    return {
+      items: await Promise.all(ids.map(async (id) => ({ id, activity: activityOf(await findSession(store.read, id)) }))),
+    };
+  },
   sessionShow: ({ params }) => sessions.show(params.id),
   sessionSet: ({ params, body }) => sessions.set(params.id, body),
   sessionLog: async ({ params, query }) => {

@@ -10,7 +10,7 @@ import {
 import { intentHash } from '../kernel/intent.ts';
 import type { Tx } from '../store/store.ts';
 import type { SessionParts } from './doors.ts';
-import { addTurn, askInterrupt, newTurn, otherIntent, refuse, reorder, turnHash } from './inputs.ts';
+import { addTurn, askInterrupt, editTurn, newTurn, otherIntent, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
 import {
   isActive,
   sessionNotFound,
@@ -131,14 +131,11 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const requestId = asked.requestId ?? parts.ids('request');
       const { requestId: _, ...intent } = asked;
       const hash = intentHash(intent);
-      const known = await sessionByRequest(store.read, requestId);
-      if (known !== null) {
-        if (known.intent_hash !== hash) throw otherIntent(requestId, 'session');
-        return view(known, true);
-      }
-      const row = await begin(parts, { asked, requestId, hash });
-      parts.conductor().wake(row.id);
-      return view(row);
+      const known = sameIntent(await sessionByRequest(store.read, requestId), { requestId, hash });
+      if (known !== null) return view(known, true);
+      const { row, replayed } = await begin(parts, { asked, requestId, hash });
+      if (!replayed) parts.conductor().wake(row.id);
+      return view(row, replayed);
     },
     list: async ({ project, state, limit, cursor }) => {
       const projectId = project === undefined ? undefined : (await parts.resolveProject(project)).id;
@@ -181,13 +178,13 @@ export const createSessions = (parts: SessionParts): Sessions => {
     setTurn: (reference, turn, { text, position }) =>
       changeTurn(reference, turn, async (tx, found) => {
         refuse(whyNotWaiting(found));
-        if (text !== undefined) await updateTurn(tx.db, found.id, { text, intent_hash: turnHash({ text, kind: found.kind }) });
+        if (text !== undefined) await editTurn(tx, found, text);
         if (position !== undefined) await reorder(tx, found, position);
       }),
     removeTurn: (reference, turn) =>
       changeTurn(reference, turn, async (tx, found, nowMs) => {
         refuse(whyNotWaiting(found));
-        await updateTurn(tx.db, found.id, { state: 'removed', ended_at: nowMs });
+        await takeBack(tx, found, nowMs);
       }),
     decide: (reference, turn, decision) =>
       changeTurn(reference, turn, async (tx, found, nowMs) => {
@@ -195,24 +192,35 @@ export const createSessions = (parts: SessionParts): Sessions => {
           throw new OrreryError('conflict', `The input ${found.id} is ${found.state}, not uncertain.`, {
             rule: 'Only an input of which nobody knows whether it reached the program is decided by a person.',
           });
-        if (decision === 'retry')
-          return updateTurn(tx.db, found.id, { state: 'pending', reason: null, turn: null, generation: null, started_at: null });
+        if (decision === 'retry') return retryTurn(tx, found);
         return updateTurn(tx.db, found.id, { state: 'ended', outcome: 'uncertain', reason: 'discarded', ended_at: nowMs });
       }),
   };
+};
+
+/** The session that the same request made before; null: none. @throws OrreryError request_conflict for another intent */
+const sameIntent = (
+  known: SessionRow | null,
+  { requestId, hash }: { readonly requestId: string; readonly hash: string },
+): SessionRow | null => {
+  if (known !== null && known.intent_hash !== hash) throw otherIntent(requestId, 'session');
+  return known;
 };
 
 /** Records a new session, with its first prompt when it has one. */
 const begin = async (
   parts: SessionParts,
   { asked, requestId, hash }: { readonly asked: SessionCreate; readonly requestId: string; readonly hash: string },
-): Promise<SessionRow> => {
+): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
   const admitted = await parts.admit(asked);
   parts.checkRoom();
   const place = await parts.place(asked, requestId);
   const id = parts.ids('session');
   const nowMs = parts.clock.nowMs();
   return parts.store.transaction(async (tx) => {
+    // Two of the same request may have come this far.
+    const known = sameIntent(await sessionByRequest(tx.db, requestId), { requestId, hash });
+    if (known !== null) return { row: known, replayed: true };
     await insertSession(tx.db, {
       id,
       request_id: requestId,
@@ -241,6 +249,6 @@ const begin = async (
     ]);
     const row = await findSession(tx.db, id);
     if (row === null) throw sessionNotFound(id);
-    return row;
+    return { row, replayed: false };
   });
 };

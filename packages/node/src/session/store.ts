@@ -8,7 +8,7 @@ import { sessionNotFound, type SessionRow, type SessionRunRow, type TurnRow } fr
 export const findSession = async (db: Kysely<Tables>, id: string): Promise<SessionRow | null> =>
   (await db.selectFrom('session').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 
-/** By id, by a beginning of it, or by name (the newest of that name that has not ended comes first). */
+/** By id (that one comes first), by a beginning of it, or by name: the newest of those that have not ended, then of the others. */
 export const findSessions = (db: Kysely<Tables>, reference: string): Promise<SessionRow[]> =>
   db
     .selectFrom('session')
@@ -19,7 +19,8 @@ export const findSessions = (db: Kysely<Tables>, reference: string): Promise<Ses
         ...(reference.startsWith('ses_') ? [eb.and([eb('id', '>=', reference), eb('id', '<', `${reference}~`)])] : []),
       ]),
     )
-    .orderBy('ended_at', 'asc')
+    .orderBy((eb) => eb('id', '=', reference), 'desc')
+    .orderBy((eb) => eb('ended_at', 'is', null), 'desc')
     .orderBy('key', 'desc')
     .limit(3)
     .execute();

@@ -6,6 +6,7 @@ import type { Connection } from '../../connect.ts';
 import { inertLine } from '../../inert.ts';
 import { createTimeline } from '../../timeline.ts';
 import type { CommandContext, Outcome } from '../command.ts';
+import { heldUp } from './held-up.ts';
 import { answerTo, askText } from './interactions.ts';
 
 type Following = { readonly session: string; readonly turn: string; readonly after: number };
@@ -26,20 +27,31 @@ export const followTurn = async (context: CommandContext, connection: Connection
   const timer = limit === null ? undefined : setTimeout(() => ((stopped = 'late'), stop.abort()), limit);
   const timeline = createTimeline(context.screen);
   const kept: OrreryEvent[] = [];
-  const look = async (): Promise<TurnView | null> =>
-    (await client.call('turnList', { params: { id: following.session } })).items.find(({ id }) => id === following.turn) ?? null;
+  const turns = async (): Promise<TurnView[]> => (await client.call('turnList', { params: { id: following.session } })).items;
+  /** What keeps it from being sent at all. */
+  const held = async (items: readonly TurnView[]): Promise<Outcome | null> => {
+    const session = await client.call('sessionShow', { params: { id: following.session } });
+    const failure = heldUp(session, items, following.turn);
+    return failure === null ? null : { result: { session: following.session }, failure };
+  };
   try {
+    const early = await held(await turns());
+    if (early !== null) return early;
     for await (const event of client.sessionEvents(following.session, { after: following.after, signal: stop.signal })) {
       const lines = timeline.lines(event);
       if (context.mode === 'json') kept.push(event);
       else for (const text of lines) context.data({ text, json: event });
-      const turn = mayEnd(event) ? await look() : null;
+      if (!mayEnd(event)) continue;
+      const items = await turns();
+      const turn = items.find(({ id }) => id === following.turn) ?? null;
       if (turn !== null && isOver(turn))
         return ended(context, { turn, session: following.session, kept, rest: timeline.flush() });
       if (turn !== null && event.body.kind === 'interaction.opened' && context.mode !== 'jsonl') {
         const asked = await asks(context, connection, { ...following, rest: timeline.flush() });
         if (asked !== null) return asked;
       }
+      const waits = await held(items);
+      if (waits !== null) return waits;
     }
   } finally {
     release();
@@ -49,7 +61,7 @@ export const followTurn = async (context: CommandContext, connection: Connection
 };
 
 const mayEnd = ({ body }: OrreryEvent): boolean =>
-  body.kind === 'turn.ended' || body.kind === 'turn.parked' || body.kind === 'state' || body.kind === 'interaction.opened';
+  ['turn.ended', 'turn.parked', 'state', 'interaction.opened', 'notice'].includes(body.kind);
 
 /** What waits for a person ends the command with 6: the session waits on. */
 const asks = async (

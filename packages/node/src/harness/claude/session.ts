@@ -75,15 +75,20 @@ const onOther = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<S
   const facts = [...(id === null || id === now.inner.conversation ? [] : [{ kind: 'conversation', id } as const]), ...mode];
   // A steer that its turn did not take in begins the next one.
   if (now.turn !== null || typeof first !== 'string') return { ...step, facts };
-  const turn = now.last + 1;
-  return { ...step, state: { ...step.state, turn, last: turn }, facts: [...facts, { kind: 'began', turn, key: first }] };
+  return beganBy(first, { ...step, facts });
+};
+
+const beganBy = (key: string, step: Spoken<State>): Spoken<State> => {
+  const turn = step.state.last + 1;
+  return { ...step, state: { ...step.state, turn, last: turn }, facts: [...(step.facts ?? []), { kind: 'began', turn, key }] };
 };
 
 const onUser = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
   if (userFrame.safeParse(frame).data?.isReplay !== true) return inner(now, frame);
   const [first, ...unechoed] = now.unechoed;
   const step = inner({ ...now, unechoed }, frame);
-  if (first === undefined || now.turn === null) return step;
+  if (now.turn === null) return typeof first === 'string' ? beganBy(first, step) : step;
+  if (first === undefined) return step;
   return {
     ...step,
     facts: [first === null ? { kind: 'accepted', turn: now.turn } : { kind: 'steered', key: first, refused: null }],

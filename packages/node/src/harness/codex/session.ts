@@ -68,7 +68,8 @@ const onAnswer = (now: State, frame: unknown): Spoken<State> => {
       ],
     };
   }
-  if (!id.startsWith('turn:') || now.turn === null) return { state: now };
+  // One that comes late speaks of a turn that is over.
+  if (now.turn === null || id !== `turn:${now.turn}`) return { state: now };
   const turnId = turnAnswer.safeParse(data.result).data?.turn.id ?? now.turnId;
   const stopped = now.stop ? interrupt({ ...now, turnId }) : { state: { ...now, turnId } };
   return { ...stopped, facts: [{ kind: 'accepted', turn: now.turn }] };

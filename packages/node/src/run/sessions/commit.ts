@@ -1,9 +1,18 @@
 // What bytes or a command gave becomes rows, in one transaction with the position they were read up to.
 
-import type { ConversationBody, PermissionMode } from '@orrery/protocol';
+import type { ConversationBody } from '@orrery/protocol';
 import type { DialogueStep, SessionFact } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
-import { listInteractions, markTold, openInteraction, settleInteraction, type InteractionRow } from '../../interaction/index.ts';
+import {
+  countOpen,
+  findInteraction,
+  listInteractions,
+  markTold,
+  openInteraction,
+  settleInteraction,
+  type InteractionRow,
+} from '../../interaction/index.ts';
+import { SESSION_OPEN_ASKS } from '../../kernel/limits.ts';
 import {
   changeSession,
   findSession,
@@ -13,11 +22,14 @@ import {
   openTurns,
   updateSessionRun,
   updateTurn,
-  type SessionRow,
   type TurnRow,
 } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
+import { allowsByItself, bounded } from './asks.ts';
 import type { Live, SessionConductorParts } from './context.ts';
+
+/** All that are open. */
+export const EVERY = 1_000_000_000;
 
 /** Changes of a run's own row that go with a step. */
 export type Position = { readonly stdout_offset?: number; readonly stderr_offset?: number; readonly stderr_tail?: string };
@@ -41,6 +53,8 @@ type At = { readonly parts: SessionConductorParts; readonly live: Live; readonly
 
 const applyStep = async (at: At, step: DialogueStep): Promise<void> => {
   const { live, tx } = at;
+  // Most lines of a program that tells each word are only read past.
+  if (step.events.length + step.facts.length + step.frames.length === 0) return;
   const open = await openTurns(tx.db, live.sessionId);
   const turn = open.find((row) => row.kind === 'prompt' && isActive(row)) ?? null;
   await append(tx, live, { turn, events: step.events });
@@ -114,7 +128,8 @@ const steerTold = async (
   { key, refused, nowMs }: { readonly key: string; readonly refused: string | null; readonly nowMs: number },
 ): Promise<void> => {
   const row = await findTurn(tx.db, sessionId, key);
-  if (row === null || row.ended_at !== null) return;
+  // One that has begun a turn of its own is that turn now, and ends with it.
+  if (row === null || row.ended_at !== null || row.kind !== 'steer') return;
   const ending = refused === null ? { outcome: 'success', reason: null } : { outcome: 'error', reason: refused };
   await updateTurn(tx.db, row.id, { state: 'ended', ...ending, ended_at: nowMs });
 };
@@ -159,18 +174,20 @@ export const writeTurnEnd = async (
 ): Promise<void> => {
   await updateTurn(tx.db, row.id, { state: 'ended', outcome: outcome.outcome, reason: outcome.message, ended_at: nowMs });
   await tx.append([{ taskId: null, sessionId, turn: row.turn, body: outcome }]);
-  for (const open of await listInteractions(tx.db, { sessionId, all: false, limit: 1000 }))
+  for (const open of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY }))
     await settleInteraction(tx, open, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
   await changeSession(tx, sessionId, { ...(await restingState(tx, sessionId)), nowMs });
 };
 
-const openAsk = async ({ parts, live, tx }: At, { key, ask }: Extract<SessionFact, { kind: 'asks' }>): Promise<void> => {
+const openAsk = async ({ parts, live, tx }: At, { key, ask: said }: Extract<SessionFact, { kind: 'asks' }>): Promise<void> => {
   const { sessionId, generation } = live;
   const nowMs = parts.clock.nowMs();
   const session = await findSession(tx.db, sessionId);
   const turn = (await openTurns(tx.db, sessionId)).find((row) => row.kind === 'prompt' && isActive(row))?.turn ?? null;
   const { interactionMs } = parts.sessions;
   const id = parts.ids('interaction');
+  const waiting = await countOpen(tx.db, sessionId);
+  const ask = bounded(said);
   await openInteraction(tx, {
     id,
     session_id: sessionId,
@@ -184,22 +201,22 @@ const openAsk = async ({ parts, live, tx }: At, { key, ask }: Extract<SessionFac
     deadline_at: interactionMs === null ? null : nowMs + interactionMs,
     created_at: nowMs,
   });
-  if (session !== null && allowsByItself(session, ask.kind)) {
-    const [row] = (await listInteractions(tx.db, { sessionId, all: false, limit: 1000 })).filter((open) => open.id === id);
-    if (row !== undefined)
-      await settleInteraction(tx, row, { outcome: 'approved', by: `mode "${session.mode}"`, message: null, told: false, nowMs });
+  const decided =
+    session !== null && allowsByItself(session.mode, said, live.environment.workdir)
+      ? ({ outcome: 'approved', by: `mode "${session.mode}"`, message: null } as const)
+      : waiting >= SESSION_OPEN_ASKS
+        ? ({ outcome: 'denied', by: 'the node', message: `${waiting} questions wait already; none more is taken.` } as const)
+        : null;
+  const row = decided === null ? null : await findInteraction(tx.db, id);
+  if (decided !== null && row !== null) {
+    await settleInteraction(tx, row, { ...decided, told: false, nowMs });
     return;
   }
   await changeSession(tx, sessionId, { state: 'waiting', reason: ask.title, nowMs });
 };
 
-/** Whether the session's mode says yes to it. A question or a plan is always a person's. */
-const allowsByItself = (session: SessionRow, kind: string): boolean =>
-  ((session.mode as PermissionMode) === 'all' && kind !== 'question' && kind !== 'plan') ||
-  ((session.mode as PermissionMode) === 'edits' && kind === 'edit');
-
 const withdraw = async (tx: Tx, live: Live, { key, nowMs }: { readonly key: string; readonly nowMs: number }): Promise<void> => {
-  const open = await listInteractions(tx.db, { sessionId: live.sessionId, all: false, limit: 1000 });
+  const open = await listInteractions(tx.db, { sessionId: live.sessionId, all: false, limit: EVERY });
   const row = open.find((one) => one.key === key && one.generation === live.generation);
   if (row === undefined) return;
   await settleInteraction(tx, row, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
@@ -210,8 +227,9 @@ const withdraw = async (tx: Tx, live: Live, { key, nowMs }: { readonly key: stri
 export const afterAnswer = async (tx: Tx, sessionId: string, nowMs: number): Promise<void> => {
   const session = await findSession(tx.db, sessionId);
   if (session?.state !== 'waiting') return;
-  if ((await listInteractions(tx.db, { sessionId, all: false, limit: 1 })).length === 0)
-    await changeSession(tx, sessionId, { state: 'running', reason: null, nowMs });
+  if ((await countOpen(tx.db, sessionId)) > 0) return;
+  const runs = (await openTurns(tx.db, sessionId)).some(isActive);
+  await changeSession(tx, sessionId, { state: runs ? 'running' : 'idle', reason: null, nowMs });
 };
 
 /** Marks an answer as told, or as one that no program is left to hear. */

@@ -1,28 +1,24 @@
 // Conducts sessions: wakes their programs when there is something to say, follows them, and puts them to sleep.
 
-import { OrreryError, toOrreryError } from '@orrery/protocol';
-import {
-  SESSION_CLOSE_MS,
-  SESSION_INTERRUPT_MS,
-  SESSION_START_MS,
-  SESSION_TICK_MS,
-  TERMINATE_GRACE_MS,
-} from '../../kernel/limits.ts';
+import { toOrreryError } from '@orrery/protocol';
+import type { RunEnd } from '../../exec/backend.ts';
+import { SESSION_TICK_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import {
   changeSession,
   findSession,
-  findSessionRun,
   isActive,
   liveSessions,
   openTurns,
+  updateTurn,
   type SessionConductor,
   type SessionRow,
 } from '../../session/index.ts';
 import type { Live, SessionConductorParts } from './context.ts';
-import { attend, followProgram, unsentTurns } from './follow.ts';
-import { settleProgram } from './settle.ts';
-import { findProgram, placeOf, startProgram } from './start.ts';
+import { attend, backInQueue, followProgram, unsentTurns } from './follow.ts';
+import { gently, ignoreEnded, leave, passTime } from './leave.ts';
+import { emptyQueue, settleProgram } from './settle.ts';
+import { findProgram, isPlaceClosed, placeOf, startProgram } from './start.ts';
 
 export type SessionsConductor = SessionConductor & {
   /** Goes on with every session that a dead node left. */
@@ -76,7 +72,7 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
     (async () => {
       await attend(parts, live);
       const session = await findSession(parts.store.read, live.sessionId);
-      if (session?.wanted != null) await leave(parts, live);
+      if (session?.wanted != null) await leave(parts, live, gently);
     })().catch((thrown: unknown) => {
       if (!detached.signal.aborted) parts.log.warn('session.look.failed', { session: live.sessionId, ...errorFields(thrown) });
     });
@@ -91,7 +87,8 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
     wake,
     recover: async () => {
       for (const session of await liveSessions(parts.store.read))
-        if (session.run_id !== null || session.wanted !== null || (await hasWork(parts, session))) wake(session.id);
+        if (session.run_id !== null || session.wanted !== null || isBegun(session) || (await hasWork(parts, session)))
+          wake(session.id);
     },
     watch: () => {
       timer = setInterval(
@@ -110,6 +107,9 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
   };
 };
 
+/** It was asked for, and its program was never there. */
+const isBegun = ({ state }: SessionRow): boolean => state === 'starting';
+
 const hasWork = async ({ store }: SessionConductorParts, session: SessionRow): Promise<boolean> => {
   if (session.state === 'failed') return false;
   const open = await openTurns(store.read, session.id);
@@ -127,38 +127,51 @@ const goOn = async (
     await rest(parts, session);
     return false;
   }
-  const needed = session.run_id !== null || session.state === 'starting' || (await hasWork(parts, session));
+  const needed = session.run_id !== null || isBegun(session) || (await hasWork(parts, session));
   if (!needed) return false;
   const live = await haveProgram(parts, session, detached);
   if (live === null) return !detached.aborted;
+  if (detached.aborted) {
+    live.handle.detach();
+    return false;
+  }
   mine.live = live;
   try {
     const end = await followProgram(parts, live);
-    await unsentTurns(parts, live, live.handle);
-    await settleProgram(parts, { ...live, end });
-    parts.atKillPoint('session-ended', live.program);
-    await live.handle.finish();
+    mine.again = false;
+    await settleEnded(parts, live, end);
   } catch (thrown) {
+    // What it said cannot be kept, and would be read again: then this program is over.
+    const unkept = toOrreryError(thrown).code === 'input_too_large';
+    if (unkept && !detached.aborted) await live.handle.kill().catch(ignoreEnded);
     live.handle.detach();
     if (detached.aborted) return false;
-    if (toOrreryError(thrown).code !== 'keeper_lost') throw thrown;
+    if (!unkept && toOrreryError(thrown).code !== 'keeper_lost') throw thrown;
     await settleProgram(parts, { ...live, end: null });
+    if (unkept) throw thrown;
   } finally {
     mine.live = null;
   }
-  return true;
+  // Whoever stopped its environment under it wants it stopped: what waits does not start it again by itself.
+  return !(await isPlaceClosed(parts, session));
+};
+
+/** From here on nothing is told any more: what it never got is looked for once. */
+const settleEnded = async (parts: SessionConductorParts, live: Live, end: RunEnd): Promise<void> => {
+  live.leaving = true;
+  live.ending = true;
+  await live.turns.run('', async () => undefined);
+  await unsentTurns(parts, live, live.handle);
+  await settleProgram(parts, { ...live, end });
+  parts.atKillPoint('session-ended', live.program);
+  await live.handle.finish();
 };
 
 const rest = (parts: SessionConductorParts, { id, wanted }: SessionRow): Promise<void> =>
   parts.store.transaction(async (tx) => {
     const nowMs = parts.clock.nowMs();
     if (wanted === 'end') {
-      for (const turn of await openTurns(tx.db, id))
-        await tx.db
-          .updateTable('turn')
-          .set({ state: 'removed', reason: 'the session ended', ended_at: nowMs })
-          .where('id', '=', turn.id)
-          .execute();
+      await emptyQueue(tx, id, nowMs);
       return changeSession(tx, id, { wanted: null, state: 'ended', reason: null, ended_at: nowMs, nowMs });
     }
     return changeSession(tx, id, { wanted: null, state: 'dormant', reason: null, nowMs });
@@ -166,28 +179,44 @@ const rest = (parts: SessionConductorParts, { id, wanted }: SessionRow): Promise
 
 /** The program of a session; null when the one it had is gone and settled, or the node stops. */
 const haveProgram = async (parts: SessionConductorParts, session: SessionRow, detached: AbortSignal): Promise<Live | null> => {
+  const { id: sessionId, generation, run_id: runId } = session;
+  if (runId !== null && (await isPlaceClosed(parts, session))) {
+    await settleGone(parts, { session, runId });
+    return null;
+  }
   const place = await placeOf(parts, session, detached);
   if (place === null) return null;
-  if (session.run_id === null) return startProgram(parts, session, place);
-  const found = await findProgram(parts, session, place.environment);
+  if (runId === null) {
+    // Making the place took its time: what a person wants of the session is looked at again.
+    const now = await findSession(parts.store.read, sessionId);
+    return now === null || now.wanted !== null ? null : startProgram(parts, now, place);
+  }
+  const found = await findProgram(parts, session, place.environment).catch(async (thrown: unknown) => {
+    if (toOrreryError(thrown).code === 'store_damaged')
+      await settleProgram(parts, { sessionId, generation, runId, program: session.harness, end: null });
+    throw thrown;
+  });
   if (found?.live != null) return found.live;
-  const { program } = parts.harness(session.harness).session ?? { program: session.harness };
-  const { id: sessionId, generation, run_id: runId } = session;
   // One that was recorded and never began was told nothing.
   if (found?.run.state === 'recorded') await unsentAll(parts, session);
-  await settleProgram(parts, { sessionId, generation, runId, program, end: null });
+  await settleGone(parts, { session, runId });
   return null;
 };
 
-const unsentAll = async ({ store }: SessionConductorParts, { id, generation, failed_starts }: SessionRow): Promise<void> => {
+/** A program of which nothing is left. */
+const settleGone = (
+  parts: SessionConductorParts,
+  { session, runId }: { readonly session: SessionRow; readonly runId: string },
+): Promise<void> => {
+  const { program } = parts.harness(session.harness).session ?? { program: session.harness };
+  return settleProgram(parts, { sessionId: session.id, generation: session.generation, runId, program, end: null });
+};
+
+const unsentAll = async ({ store, clock }: SessionConductorParts, session: SessionRow): Promise<void> => {
+  const { id, generation, failed_starts } = session;
   await store.transaction(async (tx) => {
     for (const turn of await openTurns(tx.db, id))
-      if (isActive(turn) && turn.generation === generation)
-        await tx.db
-          .updateTable('turn')
-          .set({ state: 'pending', turn: null, generation: null, started_at: null })
-          .where('id', '=', turn.id)
-          .execute();
+      if (isActive(turn) && turn.generation === generation) await updateTurn(tx.db, turn.id, backInQueue(turn, clock.nowMs()));
     // The crash was the node's.
     await tx.db
       .updateTable('session')
@@ -207,70 +236,9 @@ const fail = async (
   const error = toOrreryError(thrown);
   parts.log.warn('session.failed', { session: id, ...errorFields(thrown) });
   await parts.store
-    .transaction((tx) =>
-      changeSession(tx, id, { state: 'failed', reason: error.toLines().join(' '), nowMs: parts.clock.nowMs() }),
-    )
+    .transaction(async (tx) => {
+      if ((await findSession(tx.db, id))?.ended_at !== null) return;
+      await changeSession(tx, id, { state: 'failed', reason: error.toLines().join(' '), nowMs: parts.clock.nowMs() });
+    })
     .catch((again: unknown) => parts.log.error('session.left', { session: id, ...errorFields(again) }));
-};
-
-/** Takes a program's input away, then asks it to end, then does not ask. */
-const leave = async (parts: SessionConductorParts, live: Live): Promise<void> => {
-  if (live.leaving) return;
-  const active = (await openTurns(parts.store.read, live.sessionId)).some(isActive);
-  if (active) await stopTurn(parts, live);
-  live.leaving = true;
-  await live.handle.closeInput().catch(ignoreEnded);
-  if (await endsWithin(parts, live, SESSION_CLOSE_MS)) return;
-  await live.handle.terminate().catch(ignoreEnded);
-  if (await endsWithin(parts, live, TERMINATE_GRACE_MS)) return;
-  await live.handle.kill().catch(ignoreEnded);
-};
-
-/** Closing stops what runs: it is asked to, and the end of the program is the proof. */
-const stopTurn = async (parts: SessionConductorParts, live: Live): Promise<void> => {
-  await parts.store.transaction(async (tx) => {
-    for (const turn of await openTurns(tx.db, live.sessionId))
-      if (isActive(turn) && turn.kind === 'prompt')
-        await tx.db.updateTable('turn').set({ cancel_requested: 1 }).where('id', '=', turn.id).execute();
-  });
-  await attend(parts, live);
-  const until = parts.clock.nowMs() + SESSION_INTERRUPT_MS;
-  while (parts.clock.nowMs() < until && (await openTurns(parts.store.read, live.sessionId)).some(isActive))
-    await parts.clock.sleep(50);
-};
-
-const endsWithin = async (parts: SessionConductorParts, live: Live, ms: number): Promise<boolean> => {
-  const until = parts.clock.nowMs() + ms;
-  while (parts.clock.nowMs() < until) {
-    if ((await live.handle.tryWait().catch(() => null)) !== null) return true;
-    await parts.clock.sleep(50);
-  }
-  return false;
-};
-
-const ignoreEnded = (thrown: unknown): void => {
-  if (thrown instanceof OrreryError && ['conflict', 'keeper_lost', 'unsupported'].includes(thrown.code)) return;
-  throw thrown;
-};
-
-/** What the clock does to a session: a stop that is not heeded, and sleep. */
-const passTime = async (parts: SessionConductorParts, live: Live): Promise<void> => {
-  const nowMs = parts.clock.nowMs();
-  const open = await openTurns(parts.store.read, live.sessionId);
-  const stopped = open.find((turn) => isActive(turn) && turn.kind === 'prompt' && turn.cancel_told === 1);
-  if (stopped !== undefined && !live.leaving && nowMs - live.quietSince > SESSION_INTERRUPT_MS) {
-    // Asked to stop, it neither stops nor says anything: the process ends, and with it the turn.
-    live.leaving = true;
-    await live.handle.terminate().catch(ignoreEnded);
-    if (!(await endsWithin(parts, live, TERMINATE_GRACE_MS))) await live.handle.kill().catch(ignoreEnded);
-    return;
-  }
-  const run = await findSessionRun(parts.store.read, live.runId);
-  if (run?.ready === 0 && !live.leaving && nowMs - run.started_at > SESSION_START_MS) {
-    // It never said that it takes prompts: that start failed.
-    live.leaving = true;
-    await live.handle.kill().catch(ignoreEnded);
-    return;
-  }
-  if (open.length === 0 && nowMs - live.quietSince > parts.sessions.idleMs) await leave(parts, live);
 };

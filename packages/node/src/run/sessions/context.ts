@@ -27,8 +27,12 @@ export type Live = {
   readonly turns: Mutex;
   /** Writes follow each other; reading goes on meanwhile. */
   readonly writes: Mutex;
-  /** What is being asked of the process: to take no more input, to end. */
+  /** What is being asked of the process: to take no more input, to end. Nothing more is said to it. */
   leaving: boolean;
+  /** That is under way; one that failed is tried again. */
+  ending: boolean;
+  /** The turn that was told to stop, and since when. */
+  stopping: { readonly turn: string; readonly sinceMs: number } | null;
   /** Since when nothing was said either way, ms. */
   quietSince: number;
 };

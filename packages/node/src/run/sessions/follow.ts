@@ -3,7 +3,7 @@
 import type { RunEnd } from '../../exec/backend.ts';
 import { OUTPUT_TAKEN_BYTES, STDERR_TAIL_BYTES } from '../../kernel/limits.ts';
 import { OrreryError } from '@orrery/protocol';
-import { findSessionRun, findTurn, framesOf, removeFrames, updateTurn } from '../../session/index.ts';
+import { findSessionRun, findTurn, framesOf, removeFrames, updateTurn, type TurnRow } from '../../session/index.ts';
 import { joinedOutput } from '../joined-output.ts';
 import { commitSteps } from './commit.ts';
 import type { Live, SessionConductorParts } from './context.ts';
@@ -81,6 +81,14 @@ const writeFrames = async (parts: SessionConductorParts, live: Live): Promise<vo
   }
 };
 
+/** What becomes of an input that the program never got: it waits again, or it is over when somebody stopped it. */
+export const backInQueue = ({ cancel_requested }: Pick<TurnRow, 'cancel_requested'>, nowMs: number): TurnChange =>
+  cancel_requested === 1
+    ? { state: 'ended', outcome: 'cancelled', reason: 'stopped before it was sent', ended_at: nowMs }
+    : { state: 'pending', turn: null, generation: null, started_at: null };
+
+type TurnChange = Parameters<typeof updateTurn>[2];
+
 /**
  * The program has ended: an input that it never got goes back to those that wait; one that it may have got, and never
  * confirmed, is uncertain and a person's to decide.
@@ -97,8 +105,6 @@ export const unsentTurns = async (
     if (turn?.state !== 'dispatching') continue;
     const state = handle === null ? 'partial' : (await handle.inputState(key)).state;
     if (state === 'unwritten')
-      await store.transaction((tx) =>
-        updateTurn(tx.db, turn.id, { state: 'pending', turn: null, generation: null, started_at: null }),
-      );
+      await store.transaction((tx) => updateTurn(tx.db, turn.id, backInQueue(turn, parts.clock.nowMs())));
   }
 };

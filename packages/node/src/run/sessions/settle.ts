@@ -16,7 +16,7 @@ import {
 } from '../../session/index.ts';
 import { SESSION_FAILED_STARTS } from '../../kernel/limits.ts';
 import type { Tx } from '../../store/store.ts';
-import { stoppedFor, writeTurnEnd } from './commit.ts';
+import { EVERY, stoppedFor, writeTurnEnd } from './commit.ts';
 import type { SessionConductorParts } from './context.ts';
 
 /** The end of one process; `end` null: it is gone and left no word. */
@@ -38,13 +38,14 @@ export const settleProgram = async (
     const nowMs = parts.clock.nowMs();
     for (const turn of await openTurns(tx.db, sessionId))
       await settleTurn(parts, tx, { turn, given, stderrTail: run.stderr_tail, nowMs });
-    for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: 1000 }))
+    for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY }))
       await settleInteraction(tx, row, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
     for (const row of await untold(tx.db, sessionId)) await markTold(tx.db, row.id);
     await removeFrames(tx.db, { sessionId, generation, keys: 'all' });
     await updateSessionRun(tx.db, runId, { state: 'ended', end: JSON.stringify(given.end), ended_at: nowMs });
     const failedStarts = run.ready === 1 ? 0 : session.failed_starts + 1;
     const over = session.wanted === 'end';
+    if (over) await emptyQueue(tx, sessionId, nowMs);
     const broken = !over && failedStarts >= SESSION_FAILED_STARTS;
     await changeSession(tx, sessionId, {
       run_id: null,
@@ -77,7 +78,7 @@ const settleTurn = async (
     readonly nowMs: number;
   },
 ): Promise<void> => {
-  if (turn.state === 'dispatching') return park(tx, given.sessionId, turn);
+  if (turn.state === 'dispatching') return turn.kind === 'steer' ? unheard(tx, { turn, nowMs }) : park(tx, given.sessionId, turn);
   if (turn.state !== 'accepted') return;
   const gateway = parts.gatewayFailure(given.sessionId, turn.started_at ?? 0);
   const { end } = given;
@@ -95,12 +96,26 @@ const settleTurn = async (
   await writeTurnEnd(tx, given.sessionId, { row: turn, outcome, nowMs });
 };
 
+/** Words for a turn that is over: there is nothing left to decide, and nothing waits for them. */
+const unheard = async (tx: Tx, { turn, nowMs }: { readonly turn: TurnRow; readonly nowMs: number }): Promise<void> => {
+  const reason = 'The program ended before it said that it took this.';
+  await updateTurn(tx.db, turn.id, { state: 'ended', outcome: 'uncertain', reason, ended_at: nowMs });
+};
+
+/** What is left in the queue of a session that ends. */
+export const emptyQueue = async (tx: Tx, sessionId: string, nowMs: number): Promise<void> => {
+  const reason = 'the session ended';
+  for (const { id, state } of await openTurns(tx.db, sessionId))
+    await updateTurn(tx.db, id, {
+      ...(state === 'uncertain' ? { state: 'ended', outcome: 'uncertain' } : { state: 'removed' }),
+      reason,
+      ended_at: nowMs,
+    });
+};
+
 /** Nobody knows whether the program took it. */
 const park = async (tx: Tx, sessionId: string, turn: TurnRow): Promise<void> => {
-  const reason =
-    turn.kind === 'steer'
-      ? 'The program ended before it said that it took this.'
-      : 'The program ended, and nobody knows whether it took this: send it again, or let it be.';
+  const reason = 'The program ended, and nobody knows whether it took this: send it again, or let it be.';
   await updateTurn(tx.db, turn.id, { state: 'uncertain', reason });
   await tx.append([{ taskId: null, sessionId, turn: turn.turn, body: { kind: 'turn.parked', turnId: turn.id, reason } }]);
 };

@@ -107,8 +107,19 @@ export const findProgram = async (
     await handle.go();
   }
   const adapter = adapterOf(parts, session.harness);
-  const dialogue = adapter.dialogue({ offset: run.stdout_offset, state: JSON.parse(run.dialogue) });
+  const dialogue = await dialogueOf(adapter, run, handle);
   return { run, live: liveOf(parts, { session, runId: run.id, adapter, dialogue, handle, environment }) };
+};
+
+/** Where the reading goes on. A program whose stored state this version cannot read is ended: nobody could go on with it. */
+const dialogueOf = async (adapter: SessionAdapter, run: SessionRunRow, handle: Live['handle']): Promise<Live['dialogue']> => {
+  try {
+    return adapter.dialogue({ offset: run.stdout_offset, state: JSON.parse(run.dialogue) });
+  } catch (thrown) {
+    await handle.kill();
+    await handle.finish();
+    throw thrown;
+  }
 };
 
 const liveOf = (
@@ -128,6 +139,8 @@ const liveOf = (
   turns: createMutex(),
   writes: createMutex(),
   leaving: false,
+  ending: false,
+  stopping: null,
   quietSince: parts.clock.nowMs(),
 });
 
@@ -240,6 +253,13 @@ const variablesOf = (
     ...memoryVariables(placePaths(parts, row.id).directory, prepared?.settings.memory ?? []),
     ...proxyEnvironment(environment.brokerEndpoint, egressToken),
   };
+};
+
+/** Whether nothing can run where a session's program ran: its environment is stopped or gone. */
+export const isPlaceClosed = async (parts: SessionConductorParts, { environment_id: id }: SessionRow): Promise<boolean> => {
+  await parts.environments.settled(id);
+  const row = await namedById(parts.store.read, id);
+  return row === null || row.deleted_at !== null || (row.operation === null && row.open === 0);
 };
 
 /** The environment of a session, started when it sleeps. Rejects with why it cannot be had. */

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { heldUp } from './held-up.ts';
+
+const session = { id: 'ses_1', name: 'talk', state: 'idle', reason: null } as const;
+const mine = { id: 'trn_2', state: 'pending' } as const;
+const before = (state: 'uncertain' | 'accepted') => [{ id: 'trn_1', state }, mine] as const;
+
+describe('an input that waits', () => {
+  it('waits on while something is done', () => {
+    expect(heldUp({ ...session, state: 'running' }, before('accepted'), mine.id)).toBeNull();
+  });
+
+  it('is held up by a session that failed, and says why', () => {
+    const failed = { ...session, state: 'failed', reason: 'Its set-up failed.' } as const;
+    const held = heldUp(failed, [mine], mine.id);
+    expect([held?.exit, held?.error.code, held?.error.message]).toEqual([
+      1,
+      'agent_failed',
+      'The session failed. Its set-up failed.',
+    ]);
+    expect(heldUp(failed, [{ ...mine, state: 'ended' }], mine.id)).toBeNull();
+  });
+
+  it('is held up by one before it that a person has to decide, and says which', () => {
+    const held = heldUp(session, before('uncertain'), mine.id);
+    expect([held?.exit, held?.error.fix]).toEqual([7, 'orrery session decide talk trn_1 retry']);
+  });
+});

@@ -1,0 +1,27 @@
+import type { SessionView, TurnView } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import { inertLine } from '../../inert.ts';
+import type { Outcome } from '../command.ts';
+
+/** Why an input that waits will not be sent without a person, with the exit code that says so; null: nothing holds it up. */
+export const heldUp = (
+  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason'>,
+  turns: readonly Pick<TurnView, 'id' | 'state'>[],
+  turn: string,
+): NonNullable<Outcome['failure']> | null => {
+  if (turns.find(({ id }) => id === turn)?.state !== 'pending') return null;
+  if (session.state === 'failed') {
+    const error = new OrreryError('agent_failed', `The session failed. ${inertLine(session.reason ?? '')}`.trim(), {
+      rule: 'What waits in it stays.',
+      fix: `orrery session close ${session.name}`,
+    });
+    return { error, exit: 1 };
+  }
+  const parked = turns.find(({ state }) => state === 'uncertain');
+  if (parked === undefined) return null;
+  const error = new OrreryError('outcome_unknown', 'It waits behind an input of which nobody knows whether the agent got it.', {
+    rule: 'Nothing is sent twice without your word, and nothing before it.',
+    fix: `orrery session decide ${session.name} ${parked.id} retry`,
+  });
+  return { error, exit: 7 };
+};

@@ -1,0 +1,38 @@
+// What a program asks, as it may be kept, and what a session's mode answers by itself.
+
+import { posix } from 'node:path';
+import type { InteractionAsk } from '@orrery/protocol';
+import { clip } from '../../harness/clip.ts';
+import { SESSION_ASK_BYTES, SESSION_ASK_ITEMS, SESSION_ASK_TITLE_BYTES } from '../../kernel/limits.ts';
+
+/** Folders of a checkout that programs read their own orders from. */
+const ORDERS = new Set(['.git', '.claude', '.codex', '.pi']);
+
+/** Whether a mode says yes to it. A question or a plan is always a person's, and so is what lies beside the checkout. */
+export const allowsByItself = (mode: string, { kind, paths }: InteractionAsk, workdir: string): boolean => {
+  if (mode === 'all') return kind !== 'question' && kind !== 'plan';
+  return mode === 'edits' && kind === 'edit' && paths.length > 0 && paths.every((path) => isWork(workdir, path));
+};
+
+const isWork = (workdir: string, path: string): boolean => {
+  const inside = posix.relative(workdir, posix.resolve(workdir, path));
+  const [first] = inside.split('/');
+  return first !== undefined && first !== '' && first !== '..' && !ORDERS.has(first);
+};
+
+/** What it asks, within the bounds of a row. What cannot be shown whole cannot be approved. */
+export const bounded = (ask: InteractionAsk): InteractionAsk => {
+  const command = ask.command === null ? null : clip(ask.command, SESSION_ASK_BYTES);
+  const paths = ask.paths.slice(0, SESSION_ASK_ITEMS).map((path) => clip(path, SESSION_ASK_TITLE_BYTES));
+  const whole = command === ask.command && paths.length === ask.paths.length && paths.every((path, at) => path === ask.paths[at]);
+  return {
+    ...ask,
+    tool: ask.tool === null ? null : clip(ask.tool, SESSION_ASK_TITLE_BYTES),
+    title: clip(ask.title, SESSION_ASK_TITLE_BYTES),
+    command,
+    paths,
+    detail: clip(ask.detail, SESSION_ASK_BYTES),
+    choices: ask.choices.slice(0, SESSION_ASK_ITEMS).map((choice) => clip(choice, SESSION_ASK_TITLE_BYTES)),
+    outcomes: whole ? ask.outcomes : ask.outcomes.filter((outcome) => outcome === 'denied'),
+  };
+};

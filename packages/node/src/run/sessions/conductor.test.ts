@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, createScene, echo, init, result, until, wordsOf } from '../../../test/talking-scene.ts';
+import { SESSION_STOP_MS } from '../../kernel/limits.ts';
+
+const { scene, begin, given, heardAll, startAgain, stateIs, turnIs, turnsOf } = createScene();
+
+describe('a session that is ended', () => {
+  it('while its place is being made is over, and its program never begins', async () => {
+    const gate = Promise.withResolvers<void>();
+    scene.place.gate = gate.promise;
+    const { id } = await begin();
+    await scene.node.sessions.leave(id, 'end');
+    gate.resolve();
+    await stateIs(id, 'ended');
+    expect((await turnsOf(id)).map(({ state }) => state)).toEqual(['removed']);
+    expect(scene.place.talkers).toEqual([]);
+  });
+
+  it.each(['end', 'close'] as const)('leaves by %s although the node died on the way', async (how) => {
+    const { id } = await begin();
+    const talker = await given('one');
+    await scene.node.talking.detach();
+    await scene.node.sessions.leave(id, how);
+    expect(talker.ended).toBe(false);
+    await startAgain();
+    await stateIs(id, how === 'end' ? 'ended' : 'dormant');
+    expect(talker.ended).toBe(true);
+  });
+
+  it('keeps no input that waits: each is settled, and none can be sent again', async () => {
+    const { id } = await begin();
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+    await turnIs(id, 'one', 'accepted');
+    await scene.node.sessions.leave(id, 'end');
+    const { queued } = await stateIs(id, 'ended');
+    expect(queued).toBe(0);
+    const turns = await turnsOf(id);
+    expect(Object.fromEntries(turns.map(({ text, state }) => [text, state]))).toEqual({ one: 'ended', two: 'removed' });
+  });
+
+  it('takes back an input of which nobody knows whether it was taken', async () => {
+    const { id } = await begin();
+    (await given('one')).end(1);
+    const parked = await turnIs(id, 'one', 'uncertain');
+    await scene.node.sessions.leave(id, 'end');
+    await stateIs(id, 'ended');
+    expect(await turnIs(id, 'one', 'ended')).toMatchObject({ outcome: 'uncertain' });
+    expect(await codeOf(scene.node.sessions.decide(id, parked.id, 'retry'))).toBe('conflict');
+  });
+
+  it('although its place is gone with its program', async () => {
+    const { id } = await begin();
+    await given('one');
+    await scene.node.talking.detach();
+    await scene.place.environment({ deleted_at: 1, open: 0 });
+    scene.node = await scene.place.start();
+    await scene.node.sessions.leave(id, 'end');
+    await stateIs(id, 'ended');
+  });
+});
+
+it('a program that reads nothing can be closed', async () => {
+  const { id } = await begin();
+  const talker = await given('one');
+  talker.say(init, echo('one'), result);
+  await turnIs(id, 'one', 'ended');
+  talker.deaf = true;
+  await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+  await turnIs(id, 'two', 'dispatching');
+  await scene.node.sessions.leave(id, 'close');
+  await until('the program to end', () => talker.ended);
+  expect(await turnIs(id, 'two', 'ended')).toMatchObject({ outcome: 'cancelled' });
+});
+
+it('a program that is told to stop and only talks on is ended', async () => {
+  const { id } = await begin();
+  const talker = await given('one');
+  talker.say(init, echo('one'));
+  await turnIs(id, 'one', 'accepted');
+  await scene.node.sessions.interrupt(id);
+  const began = scene.place.clock.nowMs();
+  await until('the program to end', () => {
+    if (talker.ended) return true;
+    scene.place.pass(1_000);
+    talker.say({ type: 'system', subtype: 'status' });
+    return heardAll(talker).then(() => talker.ended);
+  });
+  expect(scene.place.clock.nowMs() - began).toBeGreaterThan(SESSION_STOP_MS);
+  expect(await turnIs(id, 'one', 'ended')).toMatchObject({ outcome: 'cancelled' });
+});
+
+it('an input that was stopped and is sent again by a person is not stopped again', async () => {
+  const { id } = await begin();
+  const talker = await given('one');
+  await scene.node.sessions.interrupt(id);
+  talker.end(1);
+  const parked = await turnIs(id, 'one', 'uncertain');
+  await scene.node.sessions.decide(id, parked.id, 'retry');
+  const again = await until('another program', () => (scene.place.talkers.length === 2 ? given('one') : null));
+  again.say(init, echo('one'));
+  await turnIs(id, 'one', 'accepted');
+  scene.place.pass(SESSION_STOP_MS * 2);
+  await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+  again.say(result);
+  await given('two');
+  expect(scene.place.talkers.length).toBe(2);
+  expect(await turnIs(id, 'one', 'ended')).toMatchObject({ outcome: 'success' });
+});
+
+describe('words for a turn that runs', () => {
+  it('begin one of their own when they come late, and that one lasts until the program ends it', async () => {
+    const { id } = await begin();
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await turnIs(id, 'one', 'accepted');
+    await scene.node.sessions.addTurn(id, { text: 'late', kind: 'steer' });
+    await given('late');
+    await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+    talker.say(result, init, echo('late'));
+    await turnIs(id, 'one', 'ended');
+    expect(await turnIs(id, 'late', 'accepted')).toMatchObject({ turn: 2, kind: 'prompt' });
+    expect(talker.heard.map(wordsOf)).not.toContain('two');
+    talker.say(result);
+    expect(await turnIs(id, 'late', 'ended')).toMatchObject({ outcome: 'success' });
+    await given('two');
+  });
+
+  it('hold nothing up when the program ends before it took them', async () => {
+    const { id } = await begin();
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await turnIs(id, 'one', 'accepted');
+    await scene.node.sessions.addTurn(id, { text: 'words', kind: 'steer' });
+    await given('words');
+    await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+    talker.end(1);
+    await given('two');
+    expect(await turnIs(id, 'words', 'ended')).toMatchObject({ outcome: 'uncertain' });
+  });
+});
+
+it('a node lets go of a session whose program is just being started', async () => {
+  const gate = Promise.withResolvers<void>();
+  scene.place.gate = gate.promise;
+  const { id } = await begin();
+  const letGo = scene.node.talking.detach();
+  gate.resolve();
+  await letGo;
+  scene.place.gate = Promise.resolve();
+  await startAgain();
+  await given('one');
+  expect((await scene.node.sessions.show(id)).generation).toBe(scene.place.talkers.length);
+});
+
+it('a session without a prompt gets its program after the node died before it began', async () => {
+  await scene.node.talking.detach();
+  const { id } = await scene.node.sessions.create(scene.place.asked());
+  await startAgain();
+  await until('the program', () => scene.place.talkers.length === 1);
+  await stateIs(id, 'idle');
+});
+
+it('an environment that is stopped under a session stays stopped, whatever waits in the session', async () => {
+  const { id } = await begin();
+  const talker = await given('one');
+  talker.say(init, echo('one'));
+  await turnIs(id, 'one', 'accepted');
+  await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+  await scene.place.environment({ open: 0, state: 'stopped' });
+  talker.end(1, 'SIGKILL');
+  await stateIs(id, 'dormant');
+  await turnIs(id, 'one', 'ended');
+  await scene.node.talking.detach();
+  const row = await scene.place.store.read.selectFrom('named_environment').select(['operation', 'state']).executeTakeFirst();
+  expect([row, scene.place.talkers.length]).toEqual([{ operation: null, state: 'stopped' }, 1]);
+});

@@ -1,0 +1,289 @@
+// A place in which sessions talk to a program that a test speaks for, with the real store, conductor and dialogue.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SessionCreate } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import { insertNamed } from '../src/environment/named-store.ts';
+import type { Environment, Handle, RunEnd } from '../src/exec/backend.ts';
+import { claudeHarness } from '../src/harness/claude/index.ts';
+import type { Harness } from '../src/harness/harness.ts';
+import { countOpen, createInteractions, type Interactions } from '../src/interaction/index.ts';
+import { systemClock, type Clock } from '../src/kernel/clock.ts';
+import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
+import { createSessions, type Sessions } from '../src/session/index.ts';
+import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
+import { openStore } from '../src/store/sqlite/open-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { createFakeMachine, createLife } from './fake-machine.ts';
+import { lineHarness, runParts } from './run-parts.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+
+/** A program of a session. The test says what it says. */
+export type Talker = {
+  readonly runId: string;
+  /** Lines that it was given, parsed. */
+  readonly heard: { readonly [key: string]: unknown }[];
+  /** It reads nothing from now on. */
+  deaf: boolean;
+  say(...frames: object[]): void;
+  end(exitCode: number, signal?: string): void;
+  readonly ended: boolean;
+  /** Bytes that it said. */
+  readonly said: number;
+};
+
+type Views = { readonly talker: Talker; view(): Handle };
+
+const endOf = (exitCode: number | null, signal: string | null): RunEnd => ({
+  ...{ exitCode, signal, limit: null, reason: null, tookMs: 1, userMs: 0, systemMs: 0, maxRssBytes: 0 },
+  ...{ stdoutBytes: 0, stderrBytes: 0 },
+});
+
+const lost = (): OrreryError => new OrreryError('keeper_lost', 'This view was dropped.');
+
+/** A program that reads and is asked to end by the end of its input, and otherwise does nothing by itself. */
+const createTalker = (runId: string, hear: (talker: Talker, frame: { readonly [key: string]: unknown }) => void): Views => {
+  let bytes = Buffer.alloc(0);
+  let end: RunEnd | null = null;
+  let changed = Promise.withResolvers<void>();
+  const written = new Set<string>();
+  const tell = (): void => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const finish = (how: RunEnd): void => {
+    end ??= how;
+    tell();
+  };
+  const over = async (): Promise<RunEnd> => {
+    while (end === null) await changed.promise;
+    return end;
+  };
+  const talker: Talker = {
+    runId,
+    heard: [],
+    deaf: false,
+    say: (...frames) => {
+      bytes = Buffer.concat([bytes, ...frames.map((frame) => Buffer.from(`${JSON.stringify(frame)}\n`))]);
+      tell();
+    },
+    end: (exitCode, signal) => finish(endOf(signal === undefined ? exitCode : null, signal ?? null)),
+    get said() {
+      return bytes.length;
+    },
+    get ended() {
+      return end !== null;
+    },
+  };
+  const write = async (id: string, text: Uint8Array) => {
+    if (end !== null) throw new OrreryError('unsupported', 'The program takes no input.');
+    if (talker.deaf) {
+      await over();
+      return { state: 'unwritten' } as const;
+    }
+    if (written.has(id)) return { state: 'written' } as const;
+    written.add(id);
+    const frame = JSON.parse(Buffer.from(text).toString()) as Talker['heard'][number];
+    talker.heard.push(frame);
+    hear(talker, frame);
+    return { state: 'written' } as const;
+  };
+  const view = (): Handle => {
+    const dropped = Promise.withResolvers<never>();
+    dropped.promise.catch(() => undefined);
+    const output = async function* (stream: 'stdout' | 'stderr', from: number) {
+      for (let at = from; ;) {
+        const next = changed.promise;
+        if (stream === 'stdout' && at < bytes.length) {
+          const piece = bytes.subarray(at);
+          yield { offset: at, bytes: piece };
+          at += piece.length;
+        } else if (end === null) await Promise.race([next, dropped.promise]);
+        else return;
+      }
+    };
+    return {
+      ...{ id: runId, identity: { containerId: runId }, output, write },
+      go: async () => undefined,
+      closeInput: async () => {
+        // The end of the input comes behind what was not read yet.
+        if (talker.deaf) await over();
+        else finish(endOf(0, null));
+      },
+      inputState: async (id) => ({ state: written.has(id) ? 'written' : 'unwritten' }),
+      resize: async () => undefined,
+      wait: () => Promise.race([over(), dropped.promise]),
+      tryWait: async () => end,
+      terminate: async () => finish(endOf(null, 'SIGTERM')),
+      kill: async () => finish(endOf(null, 'SIGKILL')),
+      release: async () => undefined,
+      finish: async () => undefined,
+      detach: () => dropped.reject(lost()),
+    };
+  };
+  return { talker, view };
+};
+
+/** Answers the first question of every program: it is ready. */
+const ready = (talker: Talker, frame: { readonly [key: string]: unknown }): void => {
+  if (frame['request_id'] !== 'initialize') return;
+  talker.say({ type: 'control_response', response: { subtype: 'success', request_id: 'initialize', response: {} } });
+};
+
+/** The harness of these tests: Claude Code's dialogue, without its program. */
+const talkingHarness: Harness = {
+  ...lineHarness,
+  id: 'talker',
+  session: {
+    ...claudeHarness.session!,
+    launch: () => ({ command: 'talk', args: [], env: {}, homeFiles: {}, programPaths: [] }),
+  },
+};
+
+/** One start of the node. */
+export type TalkingNode = {
+  readonly sessions: Sessions;
+  readonly interactions: Interactions;
+  readonly talking: SessionsConductor;
+};
+
+export type TalkingPlace = {
+  readonly store: Store;
+  readonly talkers: Talker[];
+  readonly clock: Clock;
+  /** The clock of the node goes on by so much. */
+  pass(ms: number): void;
+  /** What the environment waits for before it is open. */
+  gate: Promise<void>;
+  start(): Promise<TalkingNode>;
+  /** What a client asks for. */
+  asked(more?: Partial<SessionCreate>): SessionCreate;
+  environment(change: object): Promise<void>;
+  close(): Promise<void>;
+};
+
+const ENVIRONMENT = 'env_place';
+
+/** How long questions wait in these places. */
+export const INTERACTION_MS = 24 * 3_600_000;
+
+const environmentRow = {
+  ...{ id: ENVIRONMENT, request_id: 'env', intent: '{}', name: 'place', project_id: 'prj_1', backend: 'fake', image: null },
+  ...{ state: 'ready', operation: null, reason: null, setup: '{"state":"none"}', setup_key: null, base: null, base_sha: null },
+  ...{ branch: 'main', prepared: null, spec: '{}', ports: '{}', open: 1, wanted: 'running', task_id: null, forked_from: null },
+  ...{ salvage: 0, disk_bytes: null, disk_at: null, created_at: 1, changed_at: 1, used_at: 1, deleted_at: null },
+};
+
+const createClock = (): { readonly clock: Clock; pass(ms: number): void } => {
+  let aheadMs = 0;
+  return {
+    pass: (ms) => void (aheadMs += ms),
+    clock: {
+      ...systemClock,
+      nowMs: () => Date.now() + aheadMs,
+      // Whoever waits lets time pass.
+      sleep: async (ms) => {
+        aheadMs += ms;
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    },
+  };
+};
+
+const environmentOf = (programs: Map<string, Views>, talkers: Talker[]): Environment => {
+  const unused = (): never => {
+    throw new Error('not in these tests');
+  };
+  return {
+    ...{ id: ENVIRONMENT, backend: 'fake', guarantees: [], brokerEndpoint: 'http://127.0.0.1:7777', freshEnvironment: true },
+    ...{ carriesAgentState: true, workdir: '/place', home: '/own', scratchpad: '/scratch' },
+    start: async ({ runId }) => {
+      const made = createTalker(runId, ready);
+      programs.set(runId, made);
+      talkers.push(made.talker);
+      return made.view();
+    },
+    reattach: async (runId) => programs.get(runId)?.view() ?? null,
+    provide: async (name) => `/provided/${name}`,
+    describe: ({ command }) => command,
+    writeHomeFile: async () => undefined,
+    stats: async () => ({ processes: 0, memoryBytes: 0, diskBytes: 0 }),
+    sync: async () => undefined,
+    close: async () => ({ lost: null }),
+    ...{ startScript: unused, describeScript: unused, forward: unused },
+  };
+};
+
+/** Makes a place with one environment that is ready. */
+export const createTalkingPlace = async (): Promise<TalkingPlace> => {
+  const directory = await mkdtemp(join(tmpdir(), 'orrery-talking-'));
+  const { clock, pass } = createClock();
+  const store = await openStore({ file: join(directory, 'orrery.db'), clock, log: silent, startWriter: startInlineWriter });
+  await store.transaction((tx) => insertNamed(tx, environmentRow));
+  const secrets = join(directory, 'environments', ENVIRONMENT, 'private');
+  await mkdir(secrets, { recursive: true });
+  await writeFile(join(secrets, 'egress-token'), 'egress');
+  const talkers: Talker[] = [];
+  const programs = new Map<string, Views>();
+  const nodes: TalkingNode[] = [];
+  const place: TalkingPlace = {
+    ...{ store, talkers, clock, pass },
+    gate: Promise.resolve(),
+    asked: (more = {}) => ({ environment: 'place', mode: 'ask', ...more }),
+    environment: (change) =>
+      store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),
+    start: async () => {
+      const node = await startNode(place, { directory, environment: environmentOf(programs, talkers) });
+      nodes.push(node);
+      return node;
+    },
+    close: async () => {
+      for (const { talking } of nodes) await talking.detach();
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return place;
+};
+
+const startNode = async (
+  place: TalkingPlace,
+  { directory, environment }: { readonly directory: string; readonly environment: Environment },
+): Promise<TalkingNode> => {
+  const { store, clock } = place;
+  const machine = createFakeMachine(() => ({ stdout: '', exitCode: 0 }));
+  const { parts } = await runParts({ store, directory, machine, life: createLife(), harness: talkingHarness, generation: 'one' });
+  const interactions = createInteractions({
+    ...{ store, clock },
+    sessionNames: async () => new Map(),
+    wake: (id) => talking.wake(id),
+  });
+  const talking: SessionsConductor = createSessionsConductor({
+    ...{ ...parts, clock, interactions, sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS } },
+    environments: {
+      begin: () => undefined,
+      settled: async () => undefined,
+      open: async () => {
+        await place.gate;
+        return environment;
+      },
+    },
+  });
+  const sessions = createSessions({
+    ...{ store, clock, ids: parts.ids },
+    admit: async () => ({ harness: 'talker', model: null, effort: null }),
+    checkMode: () => undefined,
+    canSteer: () => true,
+    place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
+    resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
+    projectsById: async () => new Map(),
+    environmentsById: async () => new Map(),
+    openInteractions: (id) => countOpen(store.read, id),
+    checkRoom: () => undefined,
+    conductor: () => talking,
+  });
+  return { sessions, interactions, talking };
+};
