@@ -191,6 +191,16 @@ for (const { name, asks } of talkers) {
       expect((await place.cli(['session', 'end', 'typed'])).code).toBe(0);
     });
 
+    it('wakes also when nothing was said before it slept', async () => {
+      const { id } = await client.call('sessionCreate', { body: { project: repository, mode: asks ? 'ask' : 'all' } });
+      await sessionIn(client, id, ['idle']);
+      await client.call('sessionClose', { params: { id }, body: {} });
+      await sessionIn(client, id, ['dormant']);
+      const { id: first } = await send(id, 'Now say something. [talk] MARKER-late');
+      expect((await turnOver(client, id, first)).outcome).toBe('success');
+      expect(texts(await logOf(client, id))).toEqual(['First answer.']);
+    });
+
     it('is stopped in the middle of a tool, and goes on with the next turn', async () => {
       const { id } = await start('stop', { mode: 'all' });
       await toolRuns(id);

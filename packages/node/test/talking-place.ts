@@ -29,6 +29,8 @@ export type Talker = {
   /** It reads nothing from now on. */
   deaf: boolean;
   say(...frames: object[]): void;
+  /** What it says beside its dialogue. */
+  complain(text: string): void;
   end(exitCode: number, signal?: string): void;
   readonly ended: boolean;
   /** Bytes that it said. */
@@ -46,7 +48,7 @@ const lost = (): OrreryError => new OrreryError('keeper_lost', 'This view was dr
 
 /** A program that reads and is asked to end by the end of its input, and otherwise does nothing by itself. */
 const createTalker = (runId: string, hear: (talker: Talker, frame: { readonly [key: string]: unknown }) => void): Views => {
-  let bytes = Buffer.alloc(0);
+  const bytes = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
   let end: RunEnd | null = null;
   let changed = Promise.withResolvers<void>();
   const written = new Set<string>();
@@ -67,12 +69,16 @@ const createTalker = (runId: string, hear: (talker: Talker, frame: { readonly [k
     heard: [],
     deaf: false,
     say: (...frames) => {
-      bytes = Buffer.concat([bytes, ...frames.map((frame) => Buffer.from(`${JSON.stringify(frame)}\n`))]);
+      bytes.stdout = Buffer.concat([bytes.stdout, ...frames.map((frame) => Buffer.from(`${JSON.stringify(frame)}\n`))]);
+      tell();
+    },
+    complain: (text) => {
+      bytes.stderr = Buffer.concat([bytes.stderr, Buffer.from(text)]);
       tell();
     },
     end: (exitCode, signal) => finish(endOf(signal === undefined ? exitCode : null, signal ?? null)),
     get said() {
-      return bytes.length;
+      return bytes.stdout.length;
     },
     get ended() {
       return end !== null;
@@ -97,8 +103,8 @@ const createTalker = (runId: string, hear: (talker: Talker, frame: { readonly [k
     const output = async function* (stream: 'stdout' | 'stderr', from: number) {
       for (let at = from; ;) {
         const next = changed.promise;
-        if (stream === 'stdout' && at < bytes.length) {
-          const piece = bytes.subarray(at);
+        if (at < bytes[stream].length) {
+          const piece = bytes[stream].subarray(at);
           yield { offset: at, bytes: piece };
           at += piece.length;
         } else if (end === null) await Promise.race([next, dropped.promise]);
@@ -158,6 +164,8 @@ export type TalkingPlace = {
   pass(ms: number): void;
   /** What the environment waits for before it is open. */
   gate: Promise<void>;
+  /** Programs that are started now say nothing by themselves. */
+  mute: boolean;
   start(): Promise<TalkingNode>;
   /** What a client asks for. */
   asked(more?: Partial<SessionCreate>): SessionCreate;
@@ -193,7 +201,7 @@ const createClock = (): { readonly clock: Clock; pass(ms: number): void } => {
   };
 };
 
-const environmentOf = (programs: Map<string, Views>, talkers: Talker[]): Environment => {
+const environmentOf = (place: Pick<TalkingPlace, 'mute' | 'talkers'>, programs: Map<string, Views>): Environment => {
   const unused = (): never => {
     throw new Error('not in these tests');
   };
@@ -201,9 +209,9 @@ const environmentOf = (programs: Map<string, Views>, talkers: Talker[]): Environ
     ...{ id: ENVIRONMENT, backend: 'fake', guarantees: [], brokerEndpoint: 'http://127.0.0.1:7777', freshEnvironment: true },
     ...{ carriesAgentState: true, workdir: '/place', home: '/own', scratchpad: '/scratch' },
     start: async ({ runId }) => {
-      const made = createTalker(runId, ready);
+      const made = createTalker(runId, place.mute ? () => undefined : ready);
       programs.set(runId, made);
-      talkers.push(made.talker);
+      place.talkers.push(made.talker);
       return made.view();
     },
     reattach: async (runId) => programs.get(runId)?.view() ?? null,
@@ -232,11 +240,12 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
   const place: TalkingPlace = {
     ...{ store, talkers, clock, pass },
     gate: Promise.resolve(),
+    mute: false,
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),
     start: async () => {
-      const node = await startNode(place, { directory, environment: environmentOf(programs, talkers) });
+      const node = await startNode(place, { directory, environment: environmentOf(place, programs) });
       nodes.push(node);
       return node;
     },

@@ -131,6 +131,8 @@ export type SessionAdapter = {
   /** The program's name for people. */
   readonly program: string;
   launch(context: SessionContext): SessionLaunch;
+  /** Whether it ended because it does not have the conversation that it was to go on with, by the end of its stderr. Pure. */
+  hasLost(stderr: string): boolean;
   dialogue(from: { readonly offset: number; readonly state: DialogueState | null }): Dialogue;
 };
 

@@ -238,5 +238,6 @@ export const claudeSession: SessionAdapter = {
   },
   program: claudeDialect.program,
   launch,
+  hasLost: (stderr) => /^No conversation found with session ID/m.test(stderr),
   dialogue: (from) => createDialogue(dialect, from),
 };

@@ -195,5 +195,7 @@ export const codexSession: SessionAdapter = {
   capabilities: { steer: true, approvals: true, questions: false, modes: ['ask', 'edits', 'all'], commands: false, models: true },
   program,
   launch,
+  // It says so in its dialogue, and goes on.
+  hasLost: () => false,
   dialogue: (from) => createDialogue(dialect, from),
 };

@@ -161,5 +161,7 @@ export const piSession: SessionAdapter = {
   capabilities: { steer: true, approvals: false, questions: false, modes: ['all'], commands: true, models: true },
   program: piDialect.program,
   launch,
+  // It keeps a conversation from its first answer on.
+  hasLost: (stderr) => /^No session found matching/m.test(stderr),
   dialogue: (from) => createDialogue(dialect, from),
 };

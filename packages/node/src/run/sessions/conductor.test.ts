@@ -176,3 +176,22 @@ it('an environment that is stopped under a session stays stopped, whatever waits
   const row = await scene.place.store.read.selectFrom('named_environment').select(['operation', 'state']).executeTakeFirst();
   expect([row, scene.place.talkers.length]).toEqual([{ operation: null, state: 'stopped' }, 1]);
 });
+
+it('a conversation that the program does not have is replaced by a new one, and that is said', async () => {
+  const { id } = await begin();
+  const talker = await given('one');
+  talker.say(init, echo('one'), result);
+  await turnIs(id, 'one', 'ended');
+  await scene.node.sessions.leave(id, 'close');
+  expect((await stateIs(id, 'dormant')).conversation).toBe('c1');
+  scene.place.mute = true;
+  await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+  const next = await until('another program', () => scene.place.talkers[1] ?? null);
+  scene.place.mute = false;
+  next.complain('No conversation found with session ID: c1\n');
+  next.end(1);
+  await given('two');
+  expect([(await scene.node.sessions.show(id)).conversation, scene.place.talkers.length]).toEqual([null, 3]);
+  const events = await scene.place.store.ownEvents({ owner: id, after: 0, limit: 100 });
+  expect(events.filter(({ body }) => body.kind === 'notice' && body.text.includes('begins a new one')).length).toBe(1);
+});

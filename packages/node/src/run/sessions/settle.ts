@@ -12,10 +12,11 @@ import {
   removeFrames,
   updateSessionRun,
   updateTurn,
+  type SessionRow,
   type TurnRow,
 } from '../../session/index.ts';
 import { SESSION_FAILED_STARTS } from '../../kernel/limits.ts';
-import type { Tx } from '../../store/store.ts';
+import type { NewEvent, Tx } from '../../store/store.ts';
 import { EVERY, stoppedFor, writeTurnEnd } from './commit.ts';
 import type { SessionConductorParts } from './context.ts';
 
@@ -47,7 +48,10 @@ export const settleProgram = async (
     const over = session.wanted === 'end';
     if (over) await emptyQueue(tx, sessionId, nowMs);
     const broken = !over && failedStarts >= SESSION_FAILED_STARTS;
+    const lost = run.ready === 0 && session.conversation !== null && hasLost(parts, session, run.stderr_tail);
+    if (lost) await tx.append([newConversation(sessionId, given.program)]);
     await changeSession(tx, sessionId, {
+      ...(lost ? { conversation: null } : {}),
       run_id: null,
       wanted: null,
       failed_starts: failedStarts,
@@ -58,6 +62,15 @@ export const settleProgram = async (
     });
   });
   await parts.tokens.end(sessionId);
+};
+
+const hasLost = (parts: SessionConductorParts, { harness }: SessionRow, stderr: string): boolean =>
+  parts.harness(harness).session?.hasLost(stderr) ?? false;
+
+/** What was never kept, or went with its environment, is replaced by a new one, and that is said. */
+const newConversation = (sessionId: string, program: string): NewEvent => {
+  const text = `${program} does not have this conversation any more; it begins a new one.`;
+  return { taskId: null, sessionId, turn: null, body: { kind: 'notice', level: 'warning', text } };
 };
 
 const startFailed = (program: string, times: number, stderr: string): string =>
