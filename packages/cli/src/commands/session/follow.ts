@@ -6,7 +6,7 @@ import type { Connection } from '../../connect.ts';
 import { inertLine } from '../../inert.ts';
 import { createTimeline } from '../../timeline.ts';
 import type { CommandContext, Outcome } from '../command.ts';
-import { heldUp } from './held-up.ts';
+import { failing, heldUp } from './held-up.ts';
 import { answerTo, askText } from './interactions.ts';
 
 type Following = { readonly session: string; readonly turn: string; readonly after: number };
@@ -31,8 +31,8 @@ export const followTurn = async (context: CommandContext, connection: Connection
   /** What keeps it from being sent at all. */
   const held = async (items: readonly TurnView[]): Promise<Outcome | null> => {
     const session = await client.call('sessionShow', { params: { id: following.session } });
-    const failure = heldUp(session, items, following.turn);
-    return failure === null ? null : { result: { session: following.session }, failure };
+    const failed = heldUp(session, items, following.turn);
+    return failed === null ? null : { result: { session: following.session }, ...failed };
   };
   try {
     const early = await held(await turns());
@@ -102,17 +102,13 @@ const ended = (
   const text = rest.length === 0 ? undefined : rest.join('\n');
   const said = { result, ...(text === undefined ? {} : { text }) };
   if (turn.outcome === 'success') return said;
-  if (turn.state === 'uncertain')
-    return {
-      ...said,
-      failure: {
-        exit: 7,
-        error: new OrreryError('outcome_unknown', inertLine(turn.reason ?? 'Nobody knows whether the agent got it.'), {
-          rule: 'Nothing is sent twice without your word.',
-          fix: `orrery session decide ${session} ${turn.id} retry`,
-        }),
-      },
-    };
+  if (turn.state === 'uncertain') {
+    const error = new OrreryError('outcome_unknown', inertLine(turn.reason ?? 'Nobody knows whether the agent got it.'), {
+      rule: 'Nothing is sent twice without your word.',
+      fix: `orrery session decide ${session} ${turn.id} retry`,
+    });
+    return { ...said, ...failing(error, 7) };
+  }
   const limited = turn.outcome === 'limit' || turn.outcome === 'budget';
   const error = new OrreryError(
     limited ? 'limit_reached' : 'agent_failed',
@@ -134,5 +130,5 @@ const leftAlone = (session: string, stopped: 'SIGINT' | 'SIGTERM' | 'late' | nul
       fix: `orrery session log ${session} --follow`,
     },
   );
-  return { result: { session }, failure: { error, exit: late ? 5 : stopped === 'SIGTERM' ? 143 : 130 } };
+  return { result: { session }, ...failing(error, late ? 5 : stopped === 'SIGTERM' ? 143 : 130) };
 };

@@ -13,16 +13,14 @@ describe('an input that waits', () => {
   it('is held up by a session that failed, and says why', () => {
     const failed = { ...session, state: 'failed', reason: 'Its set-up failed.' } as const;
     const held = heldUp(failed, [mine], mine.id);
-    expect([held?.exit, held?.error.code, held?.error.message]).toEqual([
-      1,
-      'agent_failed',
-      'The session failed. Its set-up failed.',
-    ]);
+    const said = '  The session failed. Its set-up failed.';
+    expect([held?.failure.exit, held?.failure.error.code, held?.hints?.[0]]).toEqual([1, 'agent_failed', said]);
     expect(heldUp(failed, [{ ...mine, state: 'ended' }], mine.id)).toBeNull();
   });
 
   it('is held up by one before it that a person has to decide, and says which', () => {
     const held = heldUp(session, before('uncertain'), mine.id);
-    expect([held?.exit, held?.error.fix]).toEqual([7, 'orrery session decide talk trn_1 retry']);
+    const way = 'orrery session decide talk trn_1 retry';
+    expect([held?.failure.exit, held?.failure.error.fix, held?.hints?.at(-1)]).toEqual([7, way, `  ${way}`]);
   });
 });

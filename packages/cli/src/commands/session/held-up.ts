@@ -3,19 +3,28 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
 import type { Outcome } from '../command.ts';
 
+/** A failure that its timeline does not tell, with what a person reads of it. */
+export const failing = (
+  error: OrreryError,
+  exit: number,
+): Pick<Outcome, 'hints'> & { failure: NonNullable<Outcome['failure']> } => ({
+  hints: error.toLines().map((line) => `  ${inertLine(line)}`),
+  failure: { error, exit },
+});
+
 /** Why an input that waits will not be sent without a person, with the exit code that says so; null: nothing holds it up. */
 export const heldUp = (
   session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason'>,
   turns: readonly Pick<TurnView, 'id' | 'state'>[],
   turn: string,
-): NonNullable<Outcome['failure']> | null => {
+): ReturnType<typeof failing> | null => {
   if (turns.find(({ id }) => id === turn)?.state !== 'pending') return null;
   if (session.state === 'failed') {
     const error = new OrreryError('agent_failed', `The session failed. ${inertLine(session.reason ?? '')}`.trim(), {
       rule: 'What waits in it stays.',
       fix: `orrery session close ${session.name}`,
     });
-    return { error, exit: 1 };
+    return failing(error, 1);
   }
   const parked = turns.find(({ state }) => state === 'uncertain');
   if (parked === undefined) return null;
@@ -23,5 +32,5 @@ export const heldUp = (
     rule: 'Nothing is sent twice without your word, and nothing before it.',
     fix: `orrery session decide ${session.name} ${parked.id} retry`,
   });
-  return { error, exit: 7 };
+  return failing(error, 7);
 };
