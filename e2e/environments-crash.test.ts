@@ -2,19 +2,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
-import { OrreryError, type EnvironmentView } from '@orrery/protocol';
+import type { EnvironmentView } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
 import { environmentKillPoints } from '../packages/node/src/run/kill-points.ts';
 import { codeOf } from './support/commands.ts';
 import { settledEnvironment } from './support/environments.ts';
+import { asked, died } from './support/dying.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
-import type { Life } from './support/life.ts';
 import { placeOfTest, type Place } from './support/place.ts';
 import { processesOf } from './support/process-tree.ts';
 import { makeRepository } from './support/repository.ts';
-import { pause } from './support/wait.ts';
-
-const POINT_MS = 60_000;
 
 /** What is done, with an environment that is ready and holds a file of its own. */
 const operations: Readonly<Record<string, (client: Client, environment: EnvironmentView) => Promise<unknown>>> = {
@@ -23,18 +20,6 @@ const operations: Readonly<Record<string, (client: Client, environment: Environm
   recreate: (client, { id }) => client.call('environmentRecreate', { params: { id } }),
   fork: (client, { id }) => client.call('environmentFork', { params: { id }, body: { name: 'copy', requestId: 'copy-1' } }),
   delete: (client, { id }) => client.call('environmentDelete', { params: { id }, query: { salvage: 'true' } }),
-};
-
-/** A call that the node may not live to answer. */
-const asked = async (work: Promise<unknown>): Promise<void> => {
-  await work.catch((thrown: unknown) => {
-    if (!(thrown instanceof OrreryError)) throw thrown;
-  });
-};
-
-const died = async (life: Life, point: string): Promise<void> => {
-  const end = await Promise.race([life.ended, pause(POINT_MS).then(() => null)]);
-  if (end?.signal !== 'SIGKILL') throw new Error(`the node did not come to ${point}: ${JSON.stringify(end)} ${life.stderr()}`);
 };
 
 const made = (client: Client, repository: string, more: object = {}): Promise<EnvironmentView> =>

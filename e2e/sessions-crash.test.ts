@@ -1,18 +1,14 @@
 /** A node that is killed at every named point of a session, with each program: nothing is lost, nothing is said twice. */
 import type { Client } from '@orrery/client';
-import { OrreryError } from '@orrery/protocol';
 import { start } from '@orrery/scripted-model';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sessionKillPoints } from '../packages/node/src/run/kill-points.ts';
 import { agentNames, configFor, isThere, scriptsOf, type AgentName } from './support/agents.ts';
+import { asked, died } from './support/dying.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
-import type { Life } from './support/life.ts';
 import { placeOfTest } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
-import { pause } from './support/wait.ts';
-
-const POINT_MS = 90_000;
 
 /** Lines that each program is told before its first prompt; the prompt is the next one. */
 const opening: Readonly<Record<AgentName, number>> = { claude: 1, codex: 4, pi: 3 };
@@ -26,18 +22,6 @@ const pointsOf = (name: AgentName): readonly string[] => [
   'session-output-committed::1',
   'session-output-committed::2',
 ];
-
-/** A call that the node may not live to answer. */
-const asked = async (work: Promise<unknown>): Promise<void> => {
-  await work.catch((thrown: unknown) => {
-    if (!(thrown instanceof OrreryError)) throw thrown;
-  });
-};
-
-const died = async (life: Life, point: string): Promise<void> => {
-  const end = await Promise.race([life.ended, pause(POINT_MS).then(() => null)]);
-  if (end?.signal !== 'SIGKILL') throw new Error(`the node did not come to ${point}: ${JSON.stringify(end)} ${life.stderr()}`);
-};
 
 it('every point is met by a test', () => {
   const met = new Set([...pointsOf('claude').map((point) => point.split(':')[0]), 'session-ended']);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { environmentOperation, environmentState } from './environment.ts';
 import { interactionAsk, interactionKind, interactionOutcome } from './interaction.ts';
 import { instant } from './scalars.ts';
-import { sessionState } from './session.ts';
+import { sessionState, turnFailure, turnOutcome } from './session.ts';
 import { stageName, taskState, verdict } from './task.ts';
 import { usageTotals } from './usage.ts';
 
@@ -27,22 +27,8 @@ export const conversationBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('notice'), level: z.enum(['info', 'warning', 'error']), text: z.string() }),
   z.object({
     kind: z.literal('turn.ended'),
-    outcome: z.enum(['success', 'error', 'cancelled', 'interrupted', 'limit', 'budget', 'uncertain']),
-    /** Told apart by structure: which failure it was. */
-    failure: z
-      .enum([
-        'auth',
-        'overloaded',
-        'rate_limit',
-        'usage_limit',
-        'context',
-        'billing',
-        'network',
-        'timeout',
-        'program',
-        'protocol',
-      ])
-      .nullable(),
+    outcome: turnOutcome,
+    failure: turnFailure.nullable(),
     message: z.string().nullable(),
     /** When a usage limit ends, if the program or the provider said so. */
     resetsAt: instant.nullable(),

@@ -73,6 +73,7 @@ export {
   permissionMode,
   sessionCreate,
   sessionState,
+  turnFailure,
   sessionView,
   turnCreate,
   turnView,

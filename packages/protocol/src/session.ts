@@ -18,7 +18,22 @@ export type TurnState = z.output<typeof turnState>;
 /** `prompt` begins a turn; `steer` goes into the one that runs. */
 export const turnKind = z.enum(['prompt', 'steer']);
 
+/** How a turn ended. */
 export const turnOutcome = z.enum(['success', 'error', 'cancelled', 'interrupted', 'limit', 'budget', 'uncertain']);
+
+/** Which failure of a turn it was, told apart by structure. */
+export const turnFailure = z.enum([
+  'auth',
+  'overloaded',
+  'rate_limit',
+  'usage_limit',
+  'context',
+  'billing',
+  'network',
+  'timeout',
+  'program',
+  'protocol',
+]);
 
 const promptText = z.string().min(1).max(4_000_000);
 

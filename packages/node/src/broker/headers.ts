@@ -1,19 +1,7 @@
 // Headers across the gateway: those of one hop and every credential stay behind, everything else passes.
 
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-];
+import { HOP_BY_HOP } from '../kernel/hop-by-hop.ts';
 
 /** Credentials of the caller's side, and what the gateway says itself. */
 const OWN = [

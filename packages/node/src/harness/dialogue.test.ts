@@ -134,19 +134,9 @@ const whole: readonly (readonly [Harness, readonly Happening[]])[] = [
 ];
 
 const GARBAGE: readonly (object | string)[] = [
-  'Segmentation fault',
-  '{"type":',
-  '[1,2]',
-  '{}',
-  { type: null },
-  { method: 7 },
-  { type: '__proto__' },
-  { id: 0 },
-  { type: 'control_request' },
-  { method: 'item/completed', params: {} },
-  { type: 'response' },
-  { type: 'hologram' },
-  { method: 'hologram' },
+  ...['Segmentation fault', '{"type":', '[1,2]', '{}'],
+  ...[{ type: null }, { type: '__proto__' }, { type: 'control_request' }, { type: 'response' }, { type: 'hologram' }],
+  ...[{ method: 7 }, { id: 0 }, { method: 'item/completed', params: {} }, { method: 'hologram' }],
 ];
 
 describe.each(whole)('the dialogue of $id', (harness, script) => {
@@ -296,4 +286,11 @@ it('a conversation that Codex does not have is replaced by a new one, and that i
 it('Pi is told no mode that it cannot keep', () => {
   const { dialogue } = play(adapterOf(piHarness), [piReady]);
   expect(() => dialogue.tell({ kind: 'mode', mode: 'ask' })).toThrow(/cannot/);
+});
+
+it('a last line without its end is read when the program has ended, and not before', () => {
+  const { dialogue } = play(adapterOf(piHarness), [piReady, prompt(1), piUser('turn 1'), piSays('last')]);
+  const settled = JSON.stringify({ type: 'agent_settled', aborted: false });
+  expect(dialogue.push(new TextEncoder().encode(settled))).toEqual([]);
+  expect(dialogue.end().facts).toEqual([{ kind: 'ended', turn: 1, reported: { kind: 'success' } }]);
 });

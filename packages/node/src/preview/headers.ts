@@ -1,22 +1,12 @@
 // What of a request goes on to the program, and what of its answer to the browser. Pure. Headers are flat lists of names
 // and values, as they came: their order and their repetitions stay.
 
+import { HOP_BY_HOP } from '../kernel/hop-by-hop.ts';
+
 /** The cookie that a browser was let in with. */
 export const PREVIEW_COOKIE = 'orrery_preview';
 
-/** Headers that speak of one connection only (RFC 9110 §7.6.1), and what this side answers itself. */
-const OF_ONE_CONNECTION = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-]);
+const OF_ONE_CONNECTION = new Set(HOP_BY_HOP);
 /** What a browser says of addresses: the program is told anew. */
 const OF_THE_WAY = new Set(['host', 'forwarded', 'x-real-ip']);
 /** Names under which a program that listens inside speaks of itself. */

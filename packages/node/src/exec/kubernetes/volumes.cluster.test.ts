@@ -93,7 +93,7 @@ describe('an environment on a volume', () => {
     rmSync(at('gone'));
     writeFileSync(at('new'), 'new');
     // What nobody touched is not carried a second time.
-    const inode = (): number => statSync(join(folder, 'env/work/same')).ino;
+    const inode = (): number => statSync(join(folder, 'env', 'work', 'same')).ino;
     const before = inode();
     const second = await backend.open(spec);
     const script = 'cat same other new deep/file "$HOME/state" "$TMPDIR/tmp"; ls';

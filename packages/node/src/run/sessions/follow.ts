@@ -13,7 +13,10 @@ import { tellAll } from './tell.ts';
 export const followProgram = async (parts: SessionConductorParts, live: Live): Promise<RunEnd> => {
   await attend(parts, live);
   await Promise.all([hear(parts, live), hearErrors(parts, live)]);
-  return live.handle.wait();
+  const end = await live.handle.wait();
+  // Only now is a line without its end the last one.
+  await live.turns.run('', () => commitSteps(parts, live, { steps: [live.dialogue.end()] }));
+  return end;
 };
 
 /** Tells the program what stands in the rows, and writes what was not written yet. */
