@@ -4,6 +4,7 @@ import type { Task } from '@orrery/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { placeOfSuite } from './support/place.ts';
+import { bringSettings, BROUGHT_NOTHING } from './support/project-settings.ts';
 import { makeRepository } from './support/repository.ts';
 import { hasTmux, panesOfSuite } from './support/tmux.ts';
 import { bodiesOf, eventsOf, taskEnd, waitFor } from './support/wait.ts';
@@ -29,7 +30,8 @@ describe.skipIf(!hasTmux).each(['claude', 'codex', 'pi'] as const)('%s', SLOW, (
     const model = await modelOfSuite(scriptsOf({ tui: steps }));
     place.configure(configFor(model, { harness: name }));
     client = place.client(await place.up());
-    repository = makeRepository(place, 'site', { validation: 'test -f hello.txt' });
+    repository = makeRepository(place, 'site', { validation: `test -f hello.txt && ${BROUGHT_NOTHING}` });
+    bringSettings(repository);
   });
   const inState = (state: Task['state'], what: RegExp): Promise<Task> =>
     waitFor(
@@ -42,9 +44,14 @@ describe.skipIf(!hasTmux).each(['claude', 'codex', 'pi'] as const)('%s', SLOW, (
     );
 
   it.skipIf(!isThere(name))(
-    'asks nothing at its first start, is left, found again, told more, and checked at its end',
+    'asks nothing at its first start but whether to do without what the repository brings, is left, found again, told more, and checked',
     async () => {
       panes.start('one', 'run --tui "write it [tui]"', repository);
+      // It opens what brings settings for it without them, and only by a person's word.
+      if (name === 'codex') {
+        await panes.seen('one', /Open restricted/);
+        panes.press('one', 'Enter');
+      }
       await panes.seen('one', /It is written now\./);
       const { id } = await inState('waiting', /^a person: the agent has finished its turn$/);
       panes.press('one', 'C-]');

@@ -6,7 +6,7 @@ import { readSource, walk } from './source.ts';
 import type { Finding } from './source.ts';
 
 const FOLDER = 'docs/trace';
-const TEST = /`([^`]+)` "((?:[^"]|"(?=\w))+)"/g;
+const TEST = /`([^`]+)` "(.+?)"(?=<br>|\)|$)/g;
 
 /** The rows of a document's tables, with their lines. */
 function rowsOf(text: string): { line: number; cells: string[] }[] {

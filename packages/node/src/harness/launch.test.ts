@@ -84,7 +84,7 @@ describe('launches', () => {
       const empty = screen!.launch({ ...context, prompt: '', conversation: null });
       expect(empty.args).not.toContain('');
       expect(empty.programPaths).toEqual(launch(context).programPaths);
-      if (id !== 'pi') expect(JSON.stringify(empty.homeFiles)).toMatch(/\/work.*(trusted|hasTrustDialogAccepted)/);
+      if (id !== 'pi') expect(JSON.stringify(empty.homeFiles)).toMatch(/\/work.*(untrusted|hasTrustDialogAccepted)/);
     },
   );
 

@@ -17,7 +17,7 @@ export const toml = (text: string): string => JSON.stringify(text).replaceAll('\
 export const codexModel = (context: Common): string =>
   context.model === null ? DEFAULT_MODEL : ownModel(context.model, { id: 'codex', provider: 'openai' });
 
-/** Its settings; the key is read from the token's file by a command. */
+/** Its settings; the key is read from the token's file by a command. What a repository brings for it (servers, hooks, notifications) is not loaded. */
 export const configFile = (context: Common, model: string): string => `model = ${toml(model)}
 model_provider = "orrery"
 sandbox_mode = "danger-full-access"
@@ -42,4 +42,7 @@ supports_websockets = false
 [model_providers.orrery.auth]
 command = "cat"
 args = [${toml(context.tokenFile)}]
+
+[projects.${toml(context.workdir)}]
+trust_level = "untrusted"
 `;

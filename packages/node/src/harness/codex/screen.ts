@@ -5,6 +5,12 @@ import { requireProgram } from '../program.ts';
 import { readProgramStatus } from '../screen-status.ts';
 import { codexModel, configFile, toml } from './launch.ts';
 
+/**
+ * At its first start it asks whether the folder is trusted, and from one that is it takes orders: servers, hooks, notifications.
+ * It is told yes where there are none. Where there are, it asks the person at the screen, who can open it without them.
+ */
+const trusting = 'if [ -e .codex ] || [ -h .codex ]; then exec "$0" "$@"; else exec "$0" -c "$ORRERY_TRUSTS" "$@"; fi';
+
 /** Models of this version that it offers to replace at the start, and by which: answered here, with the model as it was asked for. */
 const offered = [
   ['gpt-5.5', 'gpt-6-sol'],
@@ -13,11 +19,8 @@ const offered = [
   ['gpt-5.6-luna', 'gpt-6-luna'],
 ] as const;
 
-/** Its questions at a first start are answered here: trust in the folder, full access, other models. */
-const answers = (workdir: string): string => `
-[projects.${toml(workdir)}]
-trust_level = "trusted"
-
+/** Its other questions at a first start: full access, other models. */
+const answers = `
 [tui]
 show_tooltips = false
 
@@ -35,16 +38,20 @@ ${offered.map(([from, to]) => `${toml(from)} = ${toml(to)}`).join('\n')}
 const launch = (context: TurnContext): ScreenLaunch => {
   const program = requireProgram(context.program, 'codex');
   return {
-    command: program.executable,
+    command: '/bin/sh',
     args: [
+      ...['-c', trusting, program.executable],
       ...(context.conversation === null ? [] : ['resume', context.conversation]),
       '--dangerously-bypass-approvals-and-sandbox',
       // Its server in the background would outlive it, and listens on a Unix socket.
       '--no-daemon',
       ...(context.prompt === '' ? [] : ['--', context.prompt]),
     ],
-    env: { CODEX_HOME: `${context.home}/.codex` },
-    homeFiles: { '.codex/config.toml': `${configFile(context, codexModel(context))}${answers(context.workdir)}` },
+    env: {
+      CODEX_HOME: `${context.home}/.codex`,
+      ORRERY_TRUSTS: `projects={${toml(context.workdir)}={trust_level="trusted"}}`,
+    },
+    homeFiles: { '.codex/config.toml': `${configFile(context, codexModel(context))}${answers}` },
     programPaths: [program.directory],
   };
 };
