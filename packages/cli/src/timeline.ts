@@ -1,5 +1,6 @@
 import type { OrreryEvent } from '@orrery/protocol';
 import { inert, inertLine } from './inert.ts';
+import { contentLines } from './content-lines.ts';
 import { fit, type Screen } from './screen.ts';
 import { durationText } from './wording.ts';
 
@@ -74,7 +75,11 @@ const linesOf = ({ body, at, sessionId }: OrreryEvent, state: State, screen: Scr
     case 'task.applied':
       return [`${screen.good('✓')} applied   ${inertLine(body.branch ?? '')} ${body.headSha.slice(0, 10)}`];
     default:
-      return (sessionId === undefined ? null : sessionLines(body, screen)) ?? conversationLines(body, state, screen);
+      return (
+        (sessionId === undefined ? null : sessionLines(body, screen)) ??
+        contentLines(body, screen) ??
+        conversationLines(body, state, screen)
+      );
   }
 };
 
@@ -145,10 +150,14 @@ const tailLines = (tail: string, screen: Screen): string[] => {
 const conversationLines = (body: Body, state: State, screen: Screen): string[] => {
   switch (body.kind) {
     case 'text':
+      // What a sub-agent says is told by what it came to; its tool calls are shown.
+      if (body.agent !== undefined) return [];
       state.said = { row: body.row, text: body.text };
       return [];
     case 'tool.call':
-      return [`    ${fit(`→ ${inertLine(body.tool)}  ${inertLine(body.input)}`, screen.columns - 4)}`];
+      return [
+        `    ${body.agent === undefined ? '' : '  '}${fit(`→ ${inertLine(body.tool)}  ${inertLine(body.input)}`, screen.columns - 4)}`,
+      ];
     case 'tool.result':
       return body.failed
         ? [

@@ -11,6 +11,7 @@ import { claudeHarness } from '../src/harness/claude/index.ts';
 import type { Harness } from '../src/harness/harness.ts';
 import { countOpen, createInteractions, type Interactions } from '../src/interaction/index.ts';
 import { systemClock, type Clock } from '../src/kernel/clock.ts';
+import { createUsage } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
 import { createSessions, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
@@ -291,6 +292,7 @@ const startNode = async (
     projectsById: async () => new Map(),
     environmentsById: async () => new Map(),
     openInteractions: (id) => countOpen(store.read, id),
+    usageOf: (id) => createUsage({ store }).ofTask(id),
     checkRoom: () => undefined,
     conductor: () => talking,
   });

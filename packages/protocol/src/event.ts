@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { contentBodies, ofAgent } from './content.ts';
 import { environmentOperation, environmentState } from './environment.ts';
 import { interactionAsk, interactionKind, interactionOutcome } from './interaction.ts';
 import { instant } from './scalars.ts';
@@ -12,9 +13,9 @@ import { usageTotals } from './usage.ts';
 export const conversationBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('user'), text: z.string() }),
   z.object({ kind: z.literal('turn.started'), conversation: z.string().nullable(), model: z.string().nullable() }),
-  z.object({ kind: z.literal('text'), row: z.string(), text: z.string() }),
-  z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string() }),
-  z.object({ kind: z.literal('tool.call'), row: z.string(), tool: z.string(), input: z.string() }),
+  z.object({ kind: z.literal('text'), row: z.string(), text: z.string(), ...ofAgent }),
+  z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string(), ...ofAgent }),
+  z.object({ kind: z.literal('tool.call'), row: z.string(), tool: z.string(), input: z.string(), ...ofAgent }),
   z.object({
     kind: z.literal('tool.result'),
     row: z.string(),
@@ -22,7 +23,9 @@ export const conversationBody = z.discriminatedUnion('kind', [
     output: z.string(),
     outputBytes: z.int(),
     failed: z.boolean(),
+    ...ofAgent,
   }),
+  ...contentBodies,
   z.object({ kind: z.literal('usage'), inputTokens: z.int(), outputTokens: z.int(), cachedTokens: z.int() }),
   z.object({ kind: z.literal('notice'), level: z.enum(['info', 'warning', 'error']), text: z.string() }),
   z.object({

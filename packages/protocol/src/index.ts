@@ -45,6 +45,7 @@ export {
   type TaskState,
   type Verdict,
 } from './task.ts';
+export { contextUse, planEntry, workState, type ContextUse, type PlanEntry } from './content.ts';
 export {
   conversationBody,
   event,
@@ -75,12 +76,14 @@ export {
   sessionState,
   turnFailure,
   sessionView,
+  turnAction,
   turnCreate,
   turnView,
   type PermissionMode,
   type SessionCreate,
   type SessionState,
   type SessionView,
+  type TurnAction,
   type TurnCreate,
   type TurnState,
   type TurnView,

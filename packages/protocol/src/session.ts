@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { contextUse } from './content.ts';
 import { instant, requestId, safeName } from './scalars.ts';
+import { usageTotals } from './usage.ts';
 
 // A conversation with an agent that people hold (contracts/sessions.md).
 
@@ -17,6 +19,10 @@ export type TurnState = z.output<typeof turnState>;
 
 /** `prompt` begins a turn; `steer` goes into the one that runs. */
 export const turnKind = z.enum(['prompt', 'steer']);
+
+/** What an input is: words, an order to sum up what was said, or one of the program's own commands. */
+export const turnAction = z.enum(['say', 'compact', 'command']);
+export type TurnAction = z.output<typeof turnAction>;
 
 /** How a turn ended. */
 export const turnOutcome = z.enum(['success', 'error', 'cancelled', 'interrupted', 'limit', 'budget', 'uncertain']);
@@ -73,6 +79,10 @@ export const sessionView = z.object({
   mode: permissionMode,
   /** The mode that the program said it is in; null: it said nothing yet. */
   effectiveMode: z.string().nullable(),
+  /** How full the model's window was last; null: the program has not said. */
+  context: contextUse.nullable(),
+  /** What its model calls took so far, as the gateway counted it. */
+  usage: usageTotals,
   /** The program's own id of the conversation. */
   conversation: z.string().nullable(),
   /** Starts of the program so far. */

@@ -3,6 +3,7 @@ import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
 import { countOpen, createInteractions, type Interactions } from '../interaction/index.ts';
+import { createUsage } from '../usage/index.ts';
 import { createSessions, findSession, type SessionConductor, type Sessions } from '../session/index.ts';
 import { clock, ids, notInstalled, type Parts } from './parts.ts';
 import { createSessionsConductor, type SessionsConductor } from '../run/sessions/index.ts';
@@ -47,6 +48,7 @@ const openSessions = (
   given: { readonly environments: Environments; readonly checkRoom: () => void; readonly conductor: () => SessionConductor },
 ): Sessions => {
   const { store, projects } = parts;
+  const usage = createUsage({ store });
   return createSessions({
     store,
     clock,
@@ -68,6 +70,7 @@ const openSessions = (
       );
     },
     openInteractions: (sessionId) => countOpen(store.read, sessionId),
+    usageOf: (sessionId) => usage.ofTask(sessionId),
     checkRoom: given.checkRoom,
     conductor: given.conductor,
   });

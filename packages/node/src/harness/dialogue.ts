@@ -8,6 +8,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import { MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
 import { createLineSplitter, type Line } from './lines.ts';
+import { detached, openWorks, worksAfter } from './content.ts';
 import type { Reported } from './reported.ts';
 import { countDrift, noticeOf, parseFrame } from './frames.ts';
 
@@ -101,6 +102,7 @@ const kept = z.object({
   log: z.int(),
   said: z.int(),
   drift: z.record(z.string(), z.int()),
+  works: openWorks,
   dialect: z.unknown(),
 });
 type Kept<State> = {
@@ -108,11 +110,12 @@ type Kept<State> = {
   readonly log: number;
   readonly said: number;
   readonly drift: Readonly<Record<string, number>>;
+  readonly works: readonly ConversationBody[];
   readonly dialect: State | null;
 };
 
 const restore = <State>(dialect: SessionDialect<State>, stored: DialogueState | null): Kept<State> => {
-  if (stored === null) return { skipped: 0, log: 0, said: 0, drift: {}, dialect: null };
+  if (stored === null) return { skipped: 0, log: 0, said: 0, drift: {}, works: [], dialect: null };
   const outer = kept.safeParse(stored);
   const inner = dialect.schema.safeParse(outer.data?.dialect);
   if (outer.success && inner.success) return { ...outer.data, dialect: inner.data };
@@ -121,6 +124,9 @@ const restore = <State>(dialect: SessionDialect<State>, stored: DialogueState | 
     fix: 'Close the session and go on: the program resumes its conversation.',
   });
 };
+
+/** What a process that is gone left open, by its stored state: nothing of it stays active. */
+export const leftOpen = (stored: unknown): readonly ConversationBody[] => detached(kept.safeParse(stored).data?.works ?? []);
 
 /** Makes the dialogue of one process, continuing at a committed offset and state (0 and null for a new one). */
 export const createDialogue = <State>(
@@ -138,7 +144,13 @@ export const createDialogue = <State>(
       prompt: prompt ?? null,
     }));
     const drifted = spoken.drift === undefined ? null : countDrift(now.drift, { program: dialect.program, name: spoken.drift });
-    now = { ...now, said, drift: drifted?.drift ?? now.drift, dialect: spoken.state };
+    now = {
+      ...now,
+      said,
+      drift: drifted?.drift ?? now.drift,
+      works: worksAfter(now.works, spoken.events ?? []),
+      dialect: spoken.state,
+    };
     return {
       events: [...events, ...(spoken.events ?? []), ...(drifted?.events ?? [])],
       facts: spoken.facts ?? [],

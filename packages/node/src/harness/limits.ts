@@ -26,3 +26,12 @@ export const MODEL_QUIET_MS = 300_000;
 
 /** Output of a plain command shown in one turn; the rest is counted and stays in its spool. Bytes. */
 export const MAX_COMMAND_TEXT_BYTES = 8 * 1024 * 1024;
+
+/** Entries of a plan or a to-do list. */
+export const MAX_PLAN_ENTRIES = 100;
+
+/** A name, or an entry of a plan. Bytes. */
+export const MAX_NAME_BYTES = 512;
+
+/** Sub-agents and background commands that are remembered as running. */
+export const MAX_OPEN_WORKS = 64;

@@ -1,6 +1,6 @@
 // What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
 
-import type { PermissionMode, SessionCreate, SessionView } from '@orrery/protocol';
+import type { PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
@@ -32,6 +32,8 @@ export type SessionParts = {
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly id: string; readonly name: string }>>;
   environmentsById(ids: readonly string[]): Promise<ReadonlyMap<string, SessionView['environment']>>;
   openInteractions(sessionId: string): Promise<number>;
+  /** What its model calls took so far. */
+  usageOf(sessionId: string): Promise<UsageTotals>;
   /** Throws when there is no room for new work. */
   checkRoom(): void;
   conductor(): SessionConductor;

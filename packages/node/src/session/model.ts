@@ -9,6 +9,7 @@ import {
   type SessionView,
   type TurnState,
   type TurnView,
+  type UsageTotals,
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
@@ -29,6 +30,7 @@ export type SessionSurroundings = {
   readonly turn: number | null;
   readonly queued: number;
   readonly interactions: number;
+  readonly usage: UsageTotals;
   readonly replayed: boolean;
 };
 
@@ -47,6 +49,8 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   effort: row.effort,
   mode: row.mode as PermissionMode,
   effectiveMode: row.effective_mode,
+  context: row.context === null ? null : (JSON.parse(row.context) as SessionView['context']),
+  usage: around.usage,
   conversation: row.conversation,
   generation: row.generation,
   turn: around.turn,

@@ -84,6 +84,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       turn: open.find((turn) => isActive(turn) && turn.kind === 'prompt')?.turn ?? null,
       queued: open.filter(({ state }) => state === 'pending').length,
       interactions: await parts.openInteractions(row.id),
+      usage: await parts.usageOf(row.id),
       replayed,
     });
   };

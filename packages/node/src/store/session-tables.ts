@@ -32,6 +32,13 @@ export type SessionTable = {
   failed_starts: number;
   /** What the program reported of itself: models, commands, modes. */
   catalogue: string;
+  /** How full the model's window was last. */
+  context: string | null;
+  /** Model and effort that the program was told, and what it said it has. */
+  told_model: string | null;
+  told_effort: string | null;
+  effective_model: string | null;
+  effective_effort: string | null;
   created_at: number;
   changed_at: number;
   ended_at: number | null;
@@ -43,6 +50,10 @@ export type TurnTable = {
   request_id: string;
   intent_hash: string;
   kind: string;
+  /** What it is for: words, a summing up, or a command of the program. */
+  action: Generated<string>;
+  /** Ids of what goes with it. */
+  attachments: Generated<string>;
   text: string;
   /** Order among those that wait. */
   position: number;
@@ -107,4 +118,23 @@ export type InteractionTable = {
   deadline_at: number | null;
   created_at: number;
   settled_at: number | null;
+};
+/** A file that was given to a session; its bytes stand below the data directory under their hash. */
+export type AttachmentTable = {
+  id: string;
+  session_id: string;
+  request_id: string;
+  name: string;
+  media_type: string;
+  bytes: number;
+  sha256: string;
+  created_at: number;
+};
+/** What a program reported of itself last, whichever session it was. */
+export type HarnessCatalogueTable = {
+  harness: string;
+  version: string | null;
+  catalogue: string;
+  session_id: string;
+  reported_at: number;
 };

@@ -1,5 +1,13 @@
 import type { Generated } from 'kysely';
-import type { InteractionTable, SessionFrameTable, SessionRunTable, SessionTable, TurnTable } from './session-tables.ts';
+import type {
+  AttachmentTable,
+  HarnessCatalogueTable,
+  InteractionTable,
+  SessionFrameTable,
+  SessionRunTable,
+  SessionTable,
+  TurnTable,
+} from './session-tables.ts';
 
 // One interface per table, as the numbered files in migrations/ make them. Each slice writes only its own. Instants are
 // milliseconds since 1970; JSON columns are text.
@@ -24,6 +32,8 @@ export type Tables = {
   audit: AuditTable;
   node_state: NodeStateTable;
   repository_change: RepositoryChangeTable;
+  attachment: AttachmentTable;
+  harness_catalogue: HarnessCatalogueTable;
   session: SessionTable;
   turn: TurnTable;
   session_frame: SessionFrameTable;

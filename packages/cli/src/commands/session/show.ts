@@ -1,6 +1,8 @@
 import type { SessionView } from '@orrery/protocol';
+import { contextText } from '../../content-lines.ts';
 import { inertLine } from '../../inert.ts';
 import { factsText, type Screen } from '../../screen.ts';
+import { usageText } from '../../verdict-text.ts';
 import { agoText, countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
@@ -31,6 +33,8 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
       'mode',
       session.effectiveMode === null ? session.mode : `${session.mode} (the program says ${inertLine(session.effectiveMode)})`,
     ],
+    ['context', session.context === null ? null : contextText(session.context)],
+    ['usage', session.usage.calls === 0 ? null : usageText(session.usage)],
     ['turn', session.turn === null ? null : String(session.turn)],
     ['waits', session.queued === 0 ? null : countText(session.queued, 'input')],
     [

@@ -14,6 +14,7 @@ import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.t
 import { requireProgram } from '../program.ts';
 import { askOf, asked, decisionOf } from './asks.ts';
 import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
+import { noContent } from './content.ts';
 import { claudeDialect, claudeState } from './translate.ts';
 import { controlCancel, controlRequest, controlResponse, userFrame } from './wire.ts';
 
@@ -30,16 +31,30 @@ const state = z.object({
   /** What it asks and has no answer to yet. */
   asks: z.record(z.string(), asked),
   requests: z.int(),
+  /** A turn that it began by itself, when something in the background had ended, is under way. */
+  alone: z.boolean().default(false),
 });
 type State = z.output<typeof state>;
 
-const fresh = (conversation: string | null): State['inner'] => ({ ...claudeDialect.initial, conversation });
+const fresh = ({ conversation, content }: Pick<State['inner'], 'conversation' | 'content'>): State['inner'] => ({
+  ...claudeDialect.initial,
+  conversation,
+  content,
+});
 
 const dialect: SessionDialect<State> = {
   program: claudeDialect.program,
   schema: state,
   begin: ({ conversation }) => ({
-    state: { inner: fresh(conversation), turn: null, last: 0, unechoed: [], asks: {}, requests: 0 },
+    state: {
+      inner: fresh({ conversation, content: noContent }),
+      turn: null,
+      last: 0,
+      unechoed: [],
+      asks: {},
+      requests: 0,
+      alone: false,
+    },
     say: [{ value: { type: 'control_request', request_id: 'initialize', request: { subtype: 'initialize' } } }],
   }),
   hear(now, frame) {
@@ -74,6 +89,7 @@ const onOther = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<S
   const [first] = now.unechoed;
   const facts = [...(id === null || id === now.inner.conversation ? [] : [{ kind: 'conversation', id } as const]), ...mode];
   // A steer that its turn did not take in begins the next one.
+  if (now.turn === null && first === undefined) return { ...step, state: { ...step.state, alone: true }, facts };
   if (now.turn !== null || typeof first !== 'string') return { ...step, facts };
   return beganBy(first, { ...step, facts });
 };
@@ -96,13 +112,17 @@ const onUser = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<St
 };
 
 const onResult = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
-  const step = inner(now, frame);
-  if (now.turn === null || !step.state.inner.settled) return step;
+  const heard = inner(now, frame);
+  const step = { ...heard, state: { ...heard.state, alone: false } };
+  if (!step.state.inner.settled) return step;
+  // Of a turn of its own: a prompt that was sent meanwhile and is not echoed comes after it.
+  const others = now.unechoed[0] === null && (now.alone || step.state.inner.reported?.kind === 'success');
+  if (now.turn === null || others) return { ...step, state: { ...step.state, inner: fresh(step.state.inner) } };
   const { reported, conversation } = step.state.inner;
   const accepted = now.unechoed[0] === null ? [{ kind: 'accepted', turn: now.turn } as const] : [];
   return {
     ...step,
-    state: { ...step.state, inner: fresh(conversation), turn: null, unechoed: now.unechoed.filter((key) => key !== null) },
+    state: { ...step.state, inner: fresh(step.state.inner), turn: null, unechoed: now.unechoed.filter((key) => key !== null) },
     facts: [
       ...accepted,
       ...(conversation === null || conversation === now.inner.conversation
@@ -178,7 +198,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
       return {
         state: {
           ...now,
-          inner: fresh(now.inner.conversation),
+          inner: fresh(now.inner),
           turn: command.turn,
           last: command.turn,
           unechoed: [...now.unechoed, null],

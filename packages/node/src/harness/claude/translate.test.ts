@@ -32,6 +32,7 @@ describe('Claude Code', () => {
         "tool.result toolu_call_3_0",
         "text msg_scripted_4",
         "usage",
+        "context",
       ]
     `);
     expect(told).toContainEqual(bash);

@@ -7,6 +7,7 @@ import { epochSeconds, failureOf } from '../failure.ts';
 import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
 import { reported, type Reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
+import { agentMessage, claudeContent, hearContent, noContent, underAgent, withMessage } from './content.ts';
 import {
   assistantBlock,
   assistantFrame,
@@ -30,6 +31,7 @@ export const claudeState = z.object({
   limitResetsAt: z.string().nullable(),
   settled: z.boolean(),
   reported,
+  content: claudeContent,
 });
 type State = z.output<typeof claudeState>;
 
@@ -47,6 +49,8 @@ const QUIET_SYSTEM = new Set([
   'task_started',
   'task_progress',
   'task_notification',
+  'task_updated',
+  'background_tasks_changed',
 ]);
 const QUIET_FRAMES = new Set([
   'stream_event',
@@ -73,25 +77,32 @@ export const claudeDialect: Dialect<State> = {
     limitResetsAt: null,
     settled: false,
     reported: null,
+    content: noContent,
   },
   frame(now, value) {
-    const type = String(value['type']);
-    switch (type) {
-      case 'system':
-        return onSystem(now, value);
-      case 'assistant':
-        return onAssistant(now, value);
-      case 'user':
-        return onUser(now, value);
-      case 'result':
-        return onResult(now, value);
-      case 'rate_limit_event':
-        return onRateLimit(now, value);
-      default:
-        return QUIET_FRAMES.has(type) ? quiet(now) : drift(now, `frame ${type}`);
-    }
+    const step = frame(now, value);
+    const { content, events } = hearContent(step.state.content, value);
+    return { ...step, state: { ...step.state, content }, events: [...step.events, ...events] };
   },
   facts: (now) => ({ conversation: now.conversation, settled: now.settled, accepted: now.accepted, reported: now.reported }),
+};
+
+const frame = (now: State, value: Readonly<Record<string, unknown>>): Step<State> => {
+  const type = String(value['type']);
+  switch (type) {
+    case 'system':
+      return onSystem(now, value);
+    case 'assistant':
+      return onAssistant(now, value);
+    case 'user':
+      return onUser(now, value);
+    case 'result':
+      return onResult(now, value);
+    case 'rate_limit_event':
+      return onRateLimit(now, value);
+    default:
+      return QUIET_FRAMES.has(type) ? quiet(now) : drift(now, `frame ${type}`);
+  }
 };
 
 const onSystem = (now: State, value: unknown): Step<State> => {
@@ -115,18 +126,30 @@ const onSystem = (now: State, value: unknown): Step<State> => {
 const onAssistant = (now: State, value: unknown): Step<State> => {
   const { data } = assistantFrame.safeParse(value);
   if (data === undefined) return drift(now, 'frame assistant of another shape');
+  if (data.parent_tool_use_id != null) return onAgent(now, data, data.parent_tool_use_id);
   if (data.is_api_error_message === true) return quiet({ ...now, accepted: true, apiError: apiErrorOf(data) });
   const started: State = {
     ...now,
     accepted: true,
     message: data.message.id === now.message.id ? now.message : { id: data.message.id, text: '', thinking: '' },
   };
-  let step: Step<State> = quiet(started);
-  for (const item of data.message.content) {
+  return onBlocks(started, data.message.content);
+};
+
+const onBlocks = (now: State, blocks: readonly unknown[]): Step<State> => {
+  let step: Step<State> = quiet(now);
+  for (const item of blocks) {
     const next = onBlock(step.state, item);
     step = { ...next, events: [...step.events, ...next.events], drift: next.drift ?? step.drift };
   }
   return step;
+};
+
+/** What a sub-agent says comes between the blocks of the program itself, which go on afterwards. */
+const onAgent = (now: State, { message }: z.output<typeof assistantFrame>, agent: string): Step<State> => {
+  const step = onBlocks({ ...now, message: agentMessage(now.content, message.id) }, message.content);
+  const content = withMessage(step.state.content, step.state.message);
+  return { ...step, state: { ...step.state, message: now.message, content }, events: underAgent(step.events, agent) };
 };
 
 const onBlock = (now: State, value: unknown): Step<State> => {
@@ -162,7 +185,7 @@ const onUser = (now: State, value: unknown): Step<State> => {
   // The echo says that the prompt was taken; the node wrote its own row for it.
   if (data.isReplay === true || typeof data.message.content === 'string') return quiet({ ...now, accepted: true });
   const events = data.message.content.flatMap((item) => resultEvent(now, item));
-  return { state: now, events };
+  return { state: now, events: data.parent_tool_use_id == null ? events : underAgent(events, data.parent_tool_use_id) };
 };
 
 const resultEvent = (now: State, item: unknown): readonly ConversationBody[] => {

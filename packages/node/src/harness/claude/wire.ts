@@ -49,6 +49,7 @@ export const assistantBlock = block;
 export const userFrame = z.object({
   type: z.literal('user'),
   message: z.object({ content: z.union([z.string(), z.array(z.unknown())]) }),
+  parent_tool_use_id: z.string().nullish(),
   isReplay: z.boolean().nullish(),
 });
 export const userBlock = toolResult;

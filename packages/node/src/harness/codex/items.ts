@@ -14,6 +14,8 @@ import type { approval } from './session-wire.ts';
 export const itemRows = (item: ThreadItem, ended: boolean): readonly ConversationBody[] => {
   switch (item.type) {
     case 'userMessage':
+    case 'contextCompaction':
+    case 'subAgentActivity':
       return [];
     case 'agentMessage':
     case 'plan':
@@ -27,7 +29,10 @@ export const itemRows = (item: ThreadItem, ended: boolean): readonly Conversatio
   }
 };
 
-type Call = Extract<ThreadItem, { type: 'commandExecution' | 'fileChange' | 'mcpToolCall' | 'webSearch' }>;
+type Call = Extract<
+  ThreadItem,
+  { type: 'commandExecution' | 'fileChange' | 'mcpToolCall' | 'webSearch' | 'collabAgentToolCall' }
+>;
 
 const nameOf = (call: Call): string => {
   switch (call.type) {
@@ -39,6 +44,8 @@ const nameOf = (call: Call): string => {
       return `${call.server}.${call.tool}`;
     case 'webSearch':
       return 'web_search';
+    case 'collabAgentToolCall':
+      return `agents.${call.tool}`;
   }
 };
 
@@ -59,6 +66,8 @@ const inputOf = (call: Call): string => {
       return asText(call.arguments);
     case 'webSearch':
       return call.query;
+    case 'collabAgentToolCall':
+      return call.prompt ?? '';
   }
 };
 
@@ -87,6 +96,7 @@ const outputOf = (call: Call): string => {
     case 'mcpToolCall':
       return asText(call.error ?? call.result);
     case 'webSearch':
+    case 'collabAgentToolCall':
       return '';
   }
 };

@@ -4,9 +4,10 @@ import { clip } from '../clip.ts';
 import type { SessionFact, Spoken } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
 import { INLINE_BODY_BYTES } from '../limits.ts';
+import { agentOf, contextRows, onAgentNotice, onCollab, onCompaction, onPlan, onTokens } from './content.ts';
 import { changeText, failureOfTurn, itemRows } from './items.ts';
 import { noUsage, without, type State } from './session-state.ts';
-import { errorNotice, itemNotice, resolvedNotice, tokenNotice, turnNotice } from './session-wire.ts';
+import { errorNotice, itemNotice, resolvedNotice, turnNotice } from './session-wire.ts';
 
 /** Changes of files that are remembered; it makes a handful at once. */
 const REMEMBERED_CHANGES = 16;
@@ -14,7 +15,7 @@ const REMEMBERED_CHANGES = 16;
 /** News that need no row: their content comes again, whole, in another, or is the node's own. */
 const QUIET = new Set([
   ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
-  ...['turn/started', 'turn/diff/updated', 'turn/plan/updated', 'account/rateLimits/updated', 'account/updated'],
+  ...['turn/started', 'turn/diff/updated', 'account/rateLimits/updated', 'account/updated'],
   ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
   ...['item/agentMessage/delta', 'item/plan/delta', 'item/reasoning/summaryPartAdded', 'item/reasoning/summaryTextDelta'],
   ...[
@@ -27,7 +28,11 @@ const QUIET = new Set([
 
 /** One of its notifications. */
 export const onNotice = (now: State, method: string, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  const agent = agentOf(now, frame);
+  if (agent !== null && method !== 'serverRequest/resolved') return onAgentNotice(now, agent, { method, frame });
   switch (method) {
+    case 'turn/plan/updated':
+      return onPlan(now, frame);
     case 'item/started':
     case 'item/completed':
       return onItem(now, method === 'item/completed', frame);
@@ -51,6 +56,9 @@ const onItem = (now: State, ended: boolean, frame: unknown): Spoken<State> => {
   const item = itemNotice.safeParse(frame).data?.params.item;
   if (item === undefined)
     return { state: now, drift: ended ? 'item/completed of another shape' : 'item/started of another shape' };
+  if (item.type === 'contextCompaction') return onCompaction(now, { ended });
+  const about = item.type === 'collabAgentToolCall' ? onCollab(now, frame) : null;
+  if (about !== null) return { ...about, events: [...itemRows(item, ended), ...(about.events ?? [])] };
   if (item.type === 'userMessage')
     return ended ? onWords(now, item.content.map((part) => part['text']).join('')) : { state: now };
   const changes =
@@ -68,14 +76,6 @@ const onWords = (now: State, text: string): Spoken<State> => {
   const [first, ...steers] = now.steers;
   if (first === undefined || first.text !== text) return { state: now };
   return { state: { ...now, steers }, facts: [{ kind: 'steered', key: first.key, refused: null }] };
-};
-
-const onTokens = (now: State, frame: unknown): Spoken<State> => {
-  const last = tokenNotice.safeParse(frame).data?.params.tokenUsage.last;
-  if (last === undefined) return { state: now, drift: 'thread/tokenUsage/updated of another shape' };
-  const { input, output, cached } = now.usage;
-  const usage = { input: input + last.inputTokens, output: output + last.outputTokens, cached: cached + last.cachedInputTokens };
-  return { state: { ...now, usage } };
 };
 
 const onError = (now: State, frame: unknown): Spoken<State> => {
@@ -103,8 +103,13 @@ const onTurn = (now: State, frame: unknown): Spoken<State> => {
   }));
   const { input, output, cached } = now.usage;
   return {
-    state: { ...now, turn: null, turnId: null, steers: [], asks: {}, changes: [], usage: noUsage, failure: null },
-    events: input + output === 0 ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached }],
+    state: { ...now, turn: null, turnId: null, steers: [], asks: {}, changes: [], usage: noUsage, failure: null, action: 'say' },
+    events: [
+      ...(input + output === 0
+        ? []
+        : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached } as const]),
+      ...contextRows(now),
+    ],
     facts: [...late, { kind: 'ended', turn: now.turn, reported: word }],
   };
 };

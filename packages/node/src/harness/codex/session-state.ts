@@ -1,3 +1,4 @@
+import { turnAction } from '@orrery/protocol';
 import { z } from 'zod';
 import { reported } from '../reported.ts';
 
@@ -17,6 +18,14 @@ export const state = z.object({
   changes: z.array(z.object({ id: z.string(), paths: z.array(z.string()), text: z.string() })),
   usage: z.object({ input: z.int(), output: z.int(), cached: z.int() }),
   failure: reported,
+  /** Sums of the thread as it told them last; null: not in this process. */
+  total: z.object({ input: z.int(), output: z.int(), cached: z.int() }).nullable().default(null),
+  context: z.object({ usedTokens: z.int(), windowTokens: z.int().nullable() }).nullable().default(null),
+  /** What its turn is for. */
+  action: turnAction.default('say'),
+  compacting: z.object({ beforeTokens: z.int().nullable() }).nullable().default(null),
+  /** Threads of sub-agents, with what each was asked for. */
+  agents: z.record(z.string(), z.string()).default({}),
 });
 export type State = z.output<typeof state>;
 
@@ -26,3 +35,6 @@ export const noUsage: State['usage'] = { input: 0, output: 0, cached: 0 };
 /** Without one of them. */
 export const without = (asks: State['asks'], key: string): State['asks'] =>
   Object.fromEntries(Object.entries(asks).filter(([name]) => name !== key));
+
+/** What a process that has told nothing yet is taken to hold beside its turns. */
+export const nothingTold = { total: null, context: null, action: 'say', compacting: null, agents: {} } satisfies Partial<State>;

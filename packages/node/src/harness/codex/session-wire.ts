@@ -69,14 +69,27 @@ const item = z.discriminatedUnion('type', [
     error: z.unknown().optional(),
   }),
   z.object({ type: z.literal('webSearch'), id: z.string(), query: z.string().catch('') }),
+  z.object({ type: z.literal('contextCompaction'), id: z.string() }),
+  z.object({
+    type: z.literal('collabAgentToolCall'),
+    id: z.string(),
+    tool: z.string(),
+    status,
+    prompt: z.string().nullish(),
+  }),
+  /** What a sub-agent does comes in its own thread. */
+  z.object({ type: z.literal('subAgentActivity'), id: z.string() }),
 ]);
 export type ThreadItem = z.output<typeof item>;
 export const itemNotice = z.object({ params: z.object({ item }) });
 
+const tokens = z.object({ inputTokens: z.int(), outputTokens: z.int(), cachedInputTokens: z.int().catch(0) });
 export const tokenNotice = z.object({
   params: z.object({
     tokenUsage: z.object({
-      last: z.object({ inputTokens: z.int(), outputTokens: z.int(), cachedInputTokens: z.int().catch(0) }),
+      total: tokens,
+      last: tokens.extend({ totalTokens: z.int().catch(0) }),
+      modelContextWindow: z.int().nullish(),
     }),
   }),
 });

@@ -8,7 +8,7 @@ import { requireProgram } from '../program.ts';
 import { askOf } from './items.ts';
 import { codexModel, configFile } from './launch.ts';
 import { onNotice } from './notices.ts';
-import { noUsage, state, without, type State } from './session-state.ts';
+import { nothingTold, noUsage, state, without, type State } from './session-state.ts';
 import { answerFrame, approval, modelList, requestFrame, threadAnswer, turnAnswer } from './session-wire.ts';
 
 const program = 'Codex';
@@ -29,7 +29,7 @@ const dialect: SessionDialect<State> = {
     return {
       state: {
         ...{ thread: conversation, start, turn: null, turnId: null, stop: false, requests: 0, steers: [], asks: {}, changes: [] },
-        ...{ usage: noUsage, failure: null },
+        ...{ usage: noUsage, failure: null, ...nothingTold },
       },
       say: [
         { value: { id: 'initialize', method: 'initialize', params: { clientInfo } } },

@@ -11,6 +11,7 @@ import {
   type Spoken,
 } from '../dialogue.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
+import { hearContent, piContent } from './content.ts';
 import { piLaunch } from './launch.ts';
 import { piDialect, piState } from './translate.ts';
 import { catalogueOf, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
@@ -22,6 +23,7 @@ const state = z.object({
   /** Steers that the program has and the model does not, oldest first. */
   steers: z.array(z.object({ key: z.string(), text: z.string() })),
   commands: z.array(z.object({ name: z.string(), description: z.string() })),
+  content: piContent,
 });
 type State = z.output<typeof state>;
 
@@ -32,7 +34,14 @@ const dialect: SessionDialect<State> = {
   program: piDialect.program,
   schema: state,
   begin: ({ conversation }) => ({
-    state: { inner: fresh(conversation), turn: null, requests: 0, steers: [], commands: [] },
+    state: {
+      inner: fresh(conversation),
+      turn: null,
+      requests: 0,
+      steers: [],
+      commands: [],
+      content: { used: null, window: null },
+    },
     say: ['get_commands', 'get_available_models', 'get_state'].map((type) => ({ value: { id: type, type } })),
   }),
   hear(now, frame) {
@@ -56,7 +65,8 @@ const inner = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<Sta
   const rows = events.map((event) =>
     'row' in event && event.row.startsWith('response-') ? { ...event, row: `turn-${now.turn ?? 0}-${event.row}` } : event,
   );
-  return { state: { ...now, inner: next }, events: rows, ...(drift === undefined ? {} : { drift }) };
+  const { content, events: more } = hearContent(now.content, frame);
+  return { state: { ...now, inner: next, content }, events: [...rows, ...more], ...(drift === undefined ? {} : { drift }) };
 };
 
 const onMessage = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
@@ -97,9 +107,14 @@ const onResponse = (now: State, frame: unknown): Spoken<State> => {
       return { state: now, facts: [{ kind: 'catalogue', catalogue: { models, commands: now.commands } }] };
     }
     case 'get_state': {
-      const id = stateAnswer.safeParse(data.data).data?.sessionId;
+      const answer = stateAnswer.safeParse(data.data).data;
+      const id = answer?.sessionId;
+      const window = answer?.model?.contextWindow ?? null;
       const told: readonly SessionFact[] = id === undefined ? [] : [{ kind: 'conversation', id }];
-      return { state: { ...now, inner: { ...now.inner, conversation: id ?? null } }, facts: [...told, { kind: 'ready' }] };
+      return {
+        state: { ...now, inner: { ...now.inner, conversation: id ?? null }, content: { ...now.content, window } },
+        facts: [...told, { kind: 'ready' }],
+      };
     }
     default:
       return { state: now };

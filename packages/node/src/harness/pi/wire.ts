@@ -47,7 +47,11 @@ export const rpcResponse = z.object({
 });
 
 /** What `get_state` tells. */
-export const stateAnswer = z.object({ sessionId: z.string() });
+export const stateAnswer = z.object({
+  sessionId: z.string(),
+  model: z.object({ id: z.string(), contextWindow: z.int().nullish() }).nullish().catch(null),
+  thinkingLevel: z.string().nullish().catch(null),
+});
 
 const catalogue = z.object({
   commands: z.array(z.object({ name: z.string(), description: z.string().catch('') })).catch([]),

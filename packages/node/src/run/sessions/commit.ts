@@ -57,7 +57,7 @@ const applyStep = async (at: At, step: DialogueStep): Promise<void> => {
   if (step.events.length + step.facts.length + step.frames.length === 0) return;
   const open = await openTurns(tx.db, live.sessionId);
   const turn = open.find((row) => row.kind === 'prompt' && isActive(row)) ?? null;
-  await append(tx, live, { turn, events: step.events });
+  await append(tx, live, { turn, events: step.events, nowMs: at.parts.clock.nowMs() });
   for (const fact of step.facts) await applyFact(at, fact);
   await insertFrames(
     tx.db,
@@ -74,11 +74,19 @@ const applyStep = async (at: At, step: DialogueStep): Promise<void> => {
 const append = async (
   tx: Tx,
   { sessionId }: Live,
-  { turn, events }: { readonly turn: TurnRow | null; readonly events: readonly ConversationBody[] },
+  {
+    turn,
+    events,
+    nowMs,
+  }: { readonly turn: TurnRow | null; readonly events: readonly ConversationBody[]; readonly nowMs: number },
 ): Promise<void> => {
   // How a turn ended is told once, by the node, which knows more than the program.
   const bodies = events.filter((body) => body.kind !== 'turn.ended');
   if (bodies.length > 0) await tx.append(bodies.map((body) => ({ taskId: null, sessionId, turn: turn?.turn ?? null, body })));
+  const told = bodies.findLast((body) => body.kind === 'context');
+  if (told === undefined) return;
+  const { usedTokens, windowTokens } = told;
+  await changeSession(tx, sessionId, { context: JSON.stringify({ usedTokens, windowTokens }), nowMs });
 };
 
 const applyFact = async (at: At, fact: SessionFact): Promise<void> => {

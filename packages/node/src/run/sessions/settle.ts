@@ -2,6 +2,7 @@
 
 import type { RunEnd } from '../../exec/backend.ts';
 import { clip } from '../../harness/clip.ts';
+import { leftOpen } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
 import { markTold, listInteractions, settleInteraction, untold } from '../../interaction/index.ts';
 import {
@@ -37,6 +38,7 @@ export const settleProgram = async (
     const run = await findSessionRun(tx.db, runId);
     if (session === null || run === null || session.run_id !== runId) return;
     const nowMs = parts.clock.nowMs();
+    await tx.append(leftOpen(JSON.parse(run.dialogue)).map((body) => ({ taskId: null, sessionId, turn: null, body })));
     for (const turn of await openTurns(tx.db, sessionId))
       await settleTurn(parts, tx, { turn, given, stderrTail: run.stderr_tail, nowMs });
     for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY }))

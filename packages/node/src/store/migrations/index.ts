@@ -3,9 +3,17 @@ import { namedEnvironments } from './002-named-environments.ts';
 import { repositoryChange } from './003-repository-change.ts';
 import { taskWaits } from './004-task-waits.ts';
 import { sessions } from './005-sessions.ts';
+import { sessionContent } from './006-session-content.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
 
 /** Every step in order. */
-export const migrations: readonly Migration[] = [initial, namedEnvironments, repositoryChange, taskWaits, sessions];
+export const migrations: readonly Migration[] = [
+  initial,
+  namedEnvironments,
+  repositoryChange,
+  taskWaits,
+  sessions,
+  sessionContent,
+];
