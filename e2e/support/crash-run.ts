@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@orrery/client';
 import { OrreryError, type OrreryEvent, type Task, type TaskCreate } from '@orrery/protocol';
 import { settledLeftovers, type Leftovers } from './leftovers.ts';
-import type { Life } from './life.ts';
+import type { Life, LifeOptions } from './life.ts';
 import type { Place } from './place.ts';
 import { fileAt } from './repository.ts';
 import { bodiesOf, eventsOf, pause, taskEnd, textOf } from './wait.ts';
@@ -41,13 +41,16 @@ export type CrashRun = {
   readonly files: readonly string[];
   readonly repository: string;
   readonly limitMs?: number;
+  /** As in `LifeOptions`. */
+  readonly main?: string;
 };
 
 /** Runs a task and lets the node die at each point in turn. Throws when a point is never reached. */
 export const crashRun = async (run: CrashRun): Promise<Outcome> => {
   const { place, request, killAt, deadMs } = run;
+  const options = run.main === undefined ? {} : { main: run.main };
   for (const [index, point] of killAt.entries()) {
-    const life = await upOrDead(place, point);
+    const life = await upOrDead(place, { ...options, killAt: point });
     if (life === null) continue;
     if (index === 0) await send(place, life, request);
     const end = await Promise.race([life.ended, pause(POINT_MS).then(() => null)]);
@@ -55,7 +58,7 @@ export const crashRun = async (run: CrashRun): Promise<Outcome> => {
     if (end.signal !== 'SIGKILL') throw new Error(`the node ended with ${JSON.stringify(end)} before ${point}: ${life.stderr()}`);
     await pause(deadMs);
   }
-  const life = await place.up();
+  const life = await place.up(options);
   const client = place.client(life);
   if (request.project != null) await client.call('projectAdd', { body: { source: request.project } });
   const { id } = await client.call('taskAdd', { body: request, idempotencyKey: request.requestId });
@@ -63,8 +66,8 @@ export const crashRun = async (run: CrashRun): Promise<Outcome> => {
 };
 
 /** A node may come to its point while it recovers, before it is ready. */
-const upOrDead = (place: Place, point: string): Promise<Life | null> =>
-  place.up({ killAt: point }).catch((thrown: unknown) => {
+const upOrDead = (place: Place, options: LifeOptions): Promise<Life | null> =>
+  place.up(options).catch((thrown: unknown) => {
     if (thrown instanceof Error && thrown.name === 'NodeRefused' && (thrown as { code?: number | null }).code === null)
       return null;
     throw thrown;

@@ -25,7 +25,8 @@ export type Life = {
   stop(): Promise<LifeEnd>;
 };
 
-export type LifeOptions = { readonly env?: Readonly<Record<string, string>>; readonly killAt?: string };
+/** `main`: another program than the node's own, which starts one with something of the test's. */
+export type LifeOptions = { readonly env?: Readonly<Record<string, string>>; readonly killAt?: string; readonly main?: string };
 
 /** The node did not come up: what it said instead. */
 export class NodeRefused extends Error {
@@ -44,11 +45,15 @@ type Where = { readonly data: string; readonly config: string; readonly env: Rea
 /** Starts a node and waits until it is ready, or throws `NodeRefused`. */
 export const startLife = async ({ data, config, env }: Where, options: LifeOptions): Promise<Life> => {
   const from = performance.now();
-  const child = spawn(process.execPath, [MAIN, 'up', '--data', data, '--config', config, '--listen', '127.0.0.1:0'], {
-    env: { ...env, ...(options.killAt === undefined ? {} : { ORRERY_TEST_KILL_AT: options.killAt }), ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    cwd: '/',
-  });
+  const child = spawn(
+    process.execPath,
+    [options.main ?? MAIN, 'up', '--data', data, '--config', config, '--listen', '127.0.0.1:0'],
+    {
+      env: { ...env, ...(options.killAt === undefined ? {} : { ORRERY_TEST_KILL_AT: options.killAt }), ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: '/',
+    },
+  );
   let stderr = '';
   child.stderr.on('data', (piece: Buffer) => (stderr = `${stderr}${piece.toString('utf8')}`.slice(-20_000)));
   const ended = new Promise<LifeEnd>((resolve, reject) => {

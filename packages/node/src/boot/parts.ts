@@ -12,6 +12,7 @@ import { createPortAllocator, createScreens, findNamed, type PortAllocator, type
 import { createBackendFactories } from '../exec/registry.ts';
 import { createRemover, type Remover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
+import type { Harness } from '../harness/harness.ts';
 import { createHarnessPrograms, type HarnessPrograms } from '../harness/install.ts';
 import { createHarnessRegistry, type HarnessRegistry } from '../harness/registry.ts';
 import { findKeeperBinary } from '../keeper/binary.ts';
@@ -67,6 +68,8 @@ export type BootOptions = {
   readonly dataNamed: boolean;
   /** The store cannot go on: the process has to end, the next start recovers. */
   readonly onStoreLost: (error: OrreryError) => void;
+  /** Adapters in the place of the built-in ones; absent: those. */
+  readonly harnesses?: readonly Harness[];
 };
 
 export const clock = systemClock;
@@ -150,7 +153,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
   return {
     ...ground,
     backends: createBackends(factories, ground.config.current),
-    harnesses: createHarnessRegistry(),
+    harnesses: createHarnessRegistry(options.harnesses),
     programs: createHarnessPrograms({ directory: programs }),
     workspace,
     projects,

@@ -5,6 +5,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { createLog, openLogFile } from '../kernel/log.ts';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Harness } from '../harness/harness.ts';
 import type { Verb } from './verb.ts';
 
 /** Host and port of `--listen`: `4747`, `127.0.0.1:4747`, `[::1]:0`. */
@@ -26,7 +27,10 @@ const listenFlags = (listen: unknown): Record<string, unknown> => {
  * `up`: runs a node until it is told to stop. SIGTERM and SIGINT let running tasks end; a second one ends the node at
  * once, and programs run on under their keepers.
  */
-export const up: Verb = async ({ paths, values }) => {
+export const up: Verb = (given) => upWith(given);
+
+/** The same with other adapters than the built-in ones. */
+export const upWith = async ({ paths, values }: Parameters<Verb>[0], harnesses?: readonly Harness[]): ReturnType<Verb> => {
   mkdirSync(dirname(paths.log), { recursive: true, mode: 0o700 });
   installFatal({ log: createLog({ sink: openLogFile({ path: paths.log }), clock: systemClock }) });
   const flags = { ...listenFlags(values['listen']) };
@@ -36,6 +40,7 @@ export const up: Verb = async ({ paths, values }) => {
     flags,
     insecureBind: values['insecure-bind'] === true,
     dataNamed: typeof values['data'] === 'string' || (process.env['ORRERY_DATA'] ?? '') !== '',
+    ...(harnesses === undefined ? {} : { harnesses }),
     onStoreLost: () => process.exit(FATAL_EXIT_CODE),
   });
   let asked = 0;

@@ -96,6 +96,9 @@ export type RunEnd = {
   readonly stderrBytes: number;
 };
 
+/** Whether a program never began: its keeper was not told to go, as when a node dies in between. */
+export const neverBegan = ({ reason }: Pick<RunEnd, 'reason'>): boolean => reason === 'go-timeout';
+
 /** What an environment is opened with. */
 export type EnvironmentSpec = {
   readonly id: string;

@@ -44,16 +44,18 @@ export type TurnLaunch = {
   readonly env: Readonly<Record<string, string>>;
   /** Files below HOME to write before the start (relative path → content, 0600); no secrets in them. */
   readonly homeFiles: Readonly<Record<string, string>>;
-  /** The prompt in the program's own form, written to stdin. */
-  readonly input: Uint8Array;
-  /** When stdin is closed: right after the input, or when the translator says the turn is settled. */
+  /** The prompt in the program's own form, written to stdin; null: the translator says what is written, line by line. */
+  readonly input: Uint8Array | null;
+  /** When stdin is closed: right after the input, or when the turn is settled; a program that does not end then is ended. */
   readonly closeInput: 'after-input' | 'when-settled';
+  /** What the translator of a new turn begins with, stored before the program may act; absent: `{}`. */
+  readonly begins?: TranslatorState;
   /** Directories the program itself lives in, granted read and execute. */
   readonly programPaths: readonly string[];
 };
 
 /** What the program's own full screen runs: the same, but a person writes to it. */
-export type ScreenLaunch = Omit<TurnLaunch, 'input' | 'closeInput'>;
+export type ScreenLaunch = Omit<TurnLaunch, 'input' | 'closeInput' | 'begins'>;
 
 /** The program's own full screen, for a person at a terminal. */
 export type HarnessScreen = {
@@ -102,8 +104,21 @@ export type Translated = {
   readonly accepted: boolean;
 };
 
+/** One line for a program, named so that it is written at most once. */
+export type SpokenLine = { readonly key: string; readonly text: string };
+
+/** What a program is to be told in its turn. The lines are in the translator's state: they are written once that is stored. */
+export type Speech = {
+  /** Lines that are not written yet, oldest first. */
+  outbox(): readonly SpokenLine[];
+  /** The line was written in full: it need not be stored any more. */
+  wrote(key: string): void;
+};
+
 /** Turns one turn's stdout into events; never throws on what a program may send. */
 export type Translator = {
+  /** Absent: the program is told nothing but its input. */
+  readonly speech?: Speech;
   push(bytes: Uint8Array): Translated;
   /** The program ended: the outcome, by structure first and exit code last. */
   end(end: ProgramEnd): { readonly events: readonly ConversationBody[]; readonly outcome: TurnOutcome };
@@ -113,7 +128,7 @@ export type Translator = {
 export type SessionContext = Omit<TurnContext, 'prompt' | 'command'> & { readonly mode: PermissionMode };
 
 /** What a session's process runs. */
-export type SessionLaunch = Omit<TurnLaunch, 'input' | 'closeInput'>;
+export type SessionLaunch = ScreenLaunch;
 
 /** What a program can do in a session: shown as it is, never faked. */
 export type SessionCapabilities = {

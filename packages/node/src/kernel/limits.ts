@@ -103,6 +103,8 @@ export const HOOK_OUTPUT_BYTES = 64 * 1024 * 1024;
 export const OUTPUT_TAKEN_BYTES = 1024 * 1024;
 /** How long a program may go on after it was asked to end. */
 export const TERMINATE_GRACE_MS = 5_000;
+/** How long a program that is spoken with may take to end by itself once its turn is over and its input closed. */
+export const TURN_CLOSE_MS = 5_000;
 /** How long the end of a full screen is held for who looks at it. */
 export const SCREEN_END_MS = 10_000;
 /** Output of a full screen after which its reading position is recorded, when nothing else was to record. */

@@ -1,14 +1,17 @@
 import { OrreryError, type EventBody, type StageName } from '@orrery/protocol';
-import type { Environment, Handle, RunEnd } from '../exec/backend.ts';
+import { neverBegan, type Environment, type Handle, type RunEnd } from '../exec/backend.ts';
 import type { OutputStream } from '../keeper/types.ts';
 import { findRun, insertRun, updateRun, type OpenScreen, type RunRow } from '../environment/index.ts';
-import { OUTPUT_TAKEN_BYTES, SCREEN_END_MS, TERMINATE_GRACE_MS } from '../kernel/limits.ts';
+import type { Speech } from '../harness/harness.ts';
+import { OUTPUT_TAKEN_BYTES, SCREEN_END_MS } from '../kernel/limits.ts';
 import { createMutex, type Mutex } from '../kernel/mutex.ts';
 import { updateAttempt } from '../task/index.ts';
 import { writeWaiting } from './waiting.ts';
 import { checkGoing, taskEvent, type AttemptContext } from './attempt-context.ts';
 import { Detached } from './ending.ts';
 import { joinedOutput } from './joined-output.ts';
+import { createSpeaker, type Speaker } from './speak.ts';
+import { watchSignals } from './stop.ts';
 
 /** What taking in bytes of one stream gave. `offset` is where parsing may restart; it lies at or before what was taken in. */
 export type Taken = {
@@ -25,6 +28,8 @@ export type Taken = {
 
 /** Makes events of a program's output. Its state is stored with the offsets, so that a restarted node goes on exactly there. */
 export type Consumer<Outcome> = {
+  /** Absent: the program is told nothing but its input. */
+  readonly speech?: Speech;
   push(stream: OutputStream, bytes: Uint8Array): Taken;
   state(): unknown;
   /** The program ended: the last events, and what the stage needs to know. */
@@ -42,6 +47,8 @@ export type ProgramPlan<Outcome> = {
   start(runId: string): Promise<Handle>;
   readonly input: Uint8Array | null;
   readonly closeInput: 'after-input' | 'when-settled';
+  /** State that the consumer of a new program begins with, stored before the program may act. Absent: null. */
+  readonly begins?: unknown;
   /** Events that belong to the moment of the start, for example the prompt. */
   readonly opening: readonly EventBody[];
   /** The same, for each program that is started: also for one that takes the place of one that never began. */
@@ -59,6 +66,7 @@ type Running<Outcome> = {
   readonly row: RunRow;
   readonly handle: Handle;
   readonly consumer: Consumer<Outcome>;
+  readonly speaker: Speaker;
   /** The streams take turns: the stored state must hold exactly what the stored offsets say. */
   readonly turns: Mutex;
 };
@@ -79,21 +87,15 @@ export const conductProgram = async <Outcome>(
   context.known();
   const { row, handle } = resumed ?? (await launch(context, environment, before === null ? plan : { ...plan, opening: [] }));
   const consumer = plan.consumer({ stdout: row.stdout_offset, stderr: row.stderr_offset, state: JSON.parse(row.translator) });
-  const running = { context, plan, row, handle, consumer, turns: createMutex() };
-  const unwatch = watchSignals(running);
+  const speaker = createSpeaker({ context, handle, stage: plan.stage, speech: consumer.speech });
+  const running = { context, plan, row, handle, consumer, speaker, turns: createMutex() };
+  const unwatch = watchSignals(context, handle);
   let screen: OpenScreen | null = null;
   try {
     const at = { committed: row.stdout_offset };
     screen = (await plan.show?.({ row, handle, needed: () => at.committed })) ?? null;
-    await Promise.all([
-      feed(running),
-      pump(running, 'stdout', (offset) => {
-        at.committed = offset;
-      }),
-      pump(running, 'stderr'),
-    ]);
-    if (context.detached.aborted) throw new Detached();
-    const end = await handle.wait();
+    begin(running);
+    const end = await Promise.race([followToEnd(running, at), speaker.failed]);
     await untilShown(context, screen);
     return record(running, end);
   } catch (thrown) {
@@ -103,7 +105,30 @@ export const conductProgram = async <Outcome>(
   } finally {
     screen?.close();
     unwatch();
+    speaker.over();
   }
+};
+
+/** What was to be said, or was over, when an earlier start of the node died. */
+const begin = <Outcome>({ plan, consumer, speaker }: Running<Outcome>): void => {
+  if (isSettled(plan, consumer)) speaker.close();
+  else speaker.say();
+};
+
+/** Whether the turn is over as far as the program says, by what is stored. */
+const isSettled = <Outcome>({ closeInput }: ProgramPlan<Outcome>, consumer: Consumer<Outcome>): boolean =>
+  closeInput === 'when-settled' && consumer.push('stdout', new Uint8Array(0)).settled;
+
+const followToEnd = async <Outcome>(running: Running<Outcome>, at: { committed: number }): Promise<RunEnd> => {
+  await Promise.all([
+    feed(running),
+    pump(running, 'stdout', (offset) => {
+      at.committed = offset;
+    }),
+    pump(running, 'stderr'),
+  ]);
+  if (running.context.detached.aborted) throw new Detached();
+  return running.handle.wait();
 };
 
 /** Whoever looks is shown the end before it is cleared away; nobody can hold it up for long. */
@@ -134,7 +159,7 @@ const launch = async <Outcome>(
     state: 'recorded',
     stdout_offset: 0,
     stderr_offset: 0,
-    translator: 'null',
+    translator: JSON.stringify(plan.begins ?? null),
     accepted: 0,
     end: null,
     started_at: clock.nowMs(),
@@ -173,7 +198,7 @@ const resume = async (
     });
   }
   const end = await handle.tryWait();
-  if (end?.reason === 'no-go') {
+  if (end !== null && neverBegan(end)) {
     await handle.finish();
     return null;
   }
@@ -202,7 +227,6 @@ const pump = async <Outcome>(
 ): Promise<void> => {
   const { context, plan, row, handle } = running;
   let committed = row[offsetColumn[stream]];
-  let closed = false;
   for await (const chunk of joinedOutput(handle.output(stream, committed), OUTPUT_TAKEN_BYTES)) {
     const taken = await running.turns.run('', () => takeIn(running, stream, { bytes: chunk.bytes, committed }));
     if (taken.offset > committed) {
@@ -211,10 +235,7 @@ const pump = async <Outcome>(
       context.parts.atKillPoint('output-committed', plan.stage);
       if (plan.show === undefined) await handle.release(stream, committed);
     }
-    if (taken.settled && !closed && plan.closeInput === 'when-settled') {
-      closed = true;
-      await handle.closeInput();
-    }
+    if (taken.settled && plan.closeInput === 'when-settled') running.speaker.close();
   }
 };
 
@@ -222,7 +243,7 @@ const offsetColumn = { stdout: 'stdout_offset', stderr: 'stderr_offset' } as con
 
 /** Parses a piece and commits what it gave together with the new offset. */
 const takeIn = async <Outcome>(
-  { context, plan, row, consumer }: Running<Outcome>,
+  { context, plan, row, consumer, speaker }: Running<Outcome>,
   stream: OutputStream,
   piece: { readonly bytes: Uint8Array; readonly committed: number },
 ): Promise<Taken> => {
@@ -239,6 +260,7 @@ const takeIn = async <Outcome>(
     if (taken.waitingFor !== undefined) await writeWaiting(tx, context, taken.waitingFor);
     if (taken.conversation !== null) await updateAttempt(tx.db, context.attempt.id, { conversation: taken.conversation });
   });
+  speaker.say();
   return taken;
 };
 
@@ -246,9 +268,11 @@ const takeIn = async <Outcome>(
  * Notes the end. It is durable with the end of the stage, and only then the keeper, whose record of it would tell another
  * start the same, is let go.
  */
-const record = <Outcome>({ context, plan, row, handle, consumer }: Running<Outcome>, end: RunEnd): ProgramEnd<Outcome> => {
+const record = <Outcome>({ context, plan, row, handle, consumer }: Running<Outcome>, ended: RunEnd): ProgramEnd<Outcome> => {
   const { clock, atKillPoint } = context.parts;
   atKillPoint('run-ended', plan.stage);
+  // One that had nothing more to say, and was ended for staying, was not interrupted.
+  const end = ended.reason === 'killed' && isSettled(plan, consumer) ? { ...ended, reason: null } : ended;
   const last = consumer.end(end);
   const result: ProgramEnd<Outcome> = { end, outcome: last.outcome };
   const change = { state: 'ended', end: JSON.stringify(result), ended_at: clock.nowMs() };
@@ -262,30 +286,4 @@ const record = <Outcome>({ context, plan, row, handle, consumer }: Running<Outco
     atKillPoint('run-finished', plan.stage);
   });
   return result;
-};
-
-/** A cancel asks the program to end and then takes its whole tree; a stop of the node only lets go of the view. */
-const watchSignals = <Outcome>({ context, handle }: Running<Outcome>): (() => void) => {
-  const over = new AbortController();
-  const onCancel = (): void => {
-    stop(context, handle, over.signal).catch((thrown: unknown) =>
-      context.parts.log.warn('run.stop.failed', { task: context.task.id, error: String((thrown as Error).name) }),
-    );
-  };
-  const onDetach = (): void => handle.detach();
-  if (context.cancelled.aborted) onCancel();
-  if (context.detached.aborted) onDetach();
-  context.cancelled.addEventListener('abort', onCancel);
-  context.detached.addEventListener('abort', onDetach);
-  return () => {
-    over.abort();
-    context.cancelled.removeEventListener('abort', onCancel);
-    context.detached.removeEventListener('abort', onDetach);
-  };
-};
-
-const stop = async (context: AttemptContext, handle: Handle, over: AbortSignal): Promise<void> => {
-  await handle.terminate();
-  await context.parts.clock.sleep(TERMINATE_GRACE_MS, over).catch(() => undefined);
-  if (!over.aborted) await handle.kill();
 };

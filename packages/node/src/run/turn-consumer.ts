@@ -1,9 +1,13 @@
 import type { ConversationBody } from '@orrery/protocol';
-import type { GatewayFailure, Harness, TranslatorState, TurnOutcome } from '../harness/harness.ts';
+import type { GatewayFailure, Harness, TranslatorState, TurnLaunch, TurnOutcome } from '../harness/harness.ts';
 import { STDERR_TAIL_BYTES } from '../kernel/limits.ts';
 import type { Consumer, ConsumerStart } from './program.ts';
 
 type TurnState = { readonly translator: TranslatorState; readonly stderrTail: string };
+
+/** What is stored of a turn before its program may act. */
+export const turnBegins = ({ begins }: Pick<TurnLaunch, 'begins'>): TurnState | null =>
+  begins === undefined ? null : { translator: begins, stderrTail: '' };
 
 /** What the node knows beside the program's own words. */
 export type NodeKnowledge = { cancelled(): boolean; gatewayFailure(): GatewayFailure | null };
@@ -17,6 +21,7 @@ export const turnConsumer = (harness: Harness, from: ConsumerStart, knows: NodeK
   let stderrOffset = from.stderr;
   const decoder = new TextDecoder();
   return {
+    ...(translator.speech === undefined ? {} : { speech: translator.speech }),
     push: (stream, bytes) => {
       if (stream === 'stderr') {
         stderrOffset += bytes.length;

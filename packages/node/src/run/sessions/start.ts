@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { OrreryError, type PermissionMode } from '@orrery/protocol';
 import { changeNamed, namedById, type NamedRow } from '../../environment/index.ts';
-import type { Environment, RunSpec } from '../../exec/backend.ts';
+import { neverBegan, type Environment, type RunSpec } from '../../exec/backend.ts';
 import { proxyEnvironment, proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { SessionAdapter, SessionLaunch } from '../../harness/harness.ts';
 import { SESSION_OUTPUT_BYTES, SESSION_PROGRAM_MS } from '../../kernel/limits.ts';
@@ -96,7 +96,7 @@ export const findProgram = async (
   const handle = await environment.reattach(run.id);
   if (handle === null) return { live: null, run };
   const end = await handle.tryWait();
-  if (end?.reason === 'no-go') {
+  if (end !== null && neverBegan(end)) {
     await handle.finish();
     return { live: null, run: { ...run, state: 'recorded' } };
   }

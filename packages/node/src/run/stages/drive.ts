@@ -5,7 +5,7 @@ import type { Ending } from '../../task/index.ts';
 import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from '../attempt-context.ts';
 import { endingOfRun, endingOfTurn } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
-import { turnConsumer } from '../turn-consumer.ts';
+import { turnBegins, turnConsumer } from '../turn-consumer.ts';
 import { agentSpec, openingPrompt, provideInput, shownPrompt, turnContext, writeHomeFiles } from './agent-spec.ts';
 import { limitsOf } from '../attempt-settings.ts';
 
@@ -62,6 +62,7 @@ const conductTurn = async (open: OpenAttempt, round: number, given: string): Pro
     start: (runId) => open.environment.start(spec(runId)),
     input: launch.input,
     closeInput: launch.closeInput,
+    begins: turnBegins(launch),
     opening: [{ kind: 'user', text: shownPrompt(prompt) }],
     consumer: (from) =>
       turnConsumer(harness, from, {
