@@ -12,6 +12,7 @@ export type Completes =
   | 'task'
   | 'project'
   | 'environment'
+  | 'session'
   | 'salvage'
   | 'token'
   | 'harness'
@@ -62,9 +63,10 @@ export type CommandSpec = {
   readonly operations?: readonly OperationName[];
   /**
    * It changes something: a receipt is kept before it is sent. `once`: the node does the same request id once, so that
-   * `--request-id` is offered; `plain`: its operation has no request id.
+   * `--request-id` is offered; `plain`: its operation has no request id; `many`: a
+   * person makes many changes in it, each with an id of its own.
    */
-  readonly changes?: 'once' | 'plain';
+  readonly changes?: 'once' | 'plain' | 'many';
   /** It follows something: it takes `--jsonl`. */
   readonly follows?: boolean;
   /** Left out of help and completion. */

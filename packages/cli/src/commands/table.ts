@@ -1,5 +1,6 @@
 // The one command table. Help, man pages, completion, documentation and the dispatch are made of it.
 import { backendCommands } from './backend/rows.ts';
+import { chatCommands } from './chat/rows.ts';
 import type { CommandSpec } from './command.ts';
 import { configCommands } from './config/rows.ts';
 import { insideCommands } from './env/inside-rows.ts';
@@ -21,6 +22,7 @@ import { tokenCommands } from './token/rows.ts';
 /** Every command, in the order of help. */
 export const table: readonly CommandSpec[] = [
   ...runCommands,
+  ...chatCommands,
   ...nodeCommands,
   ...taskCommands,
   ...projectCommands,

@@ -1,6 +1,11 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 
-const session: ArgumentSpec = { name: 'session', required: true, summary: 'id of a session, the beginning of one, or its name' };
+const session: ArgumentSpec = {
+  name: 'session',
+  required: true,
+  summary: 'id of a session, the beginning of one, or its name',
+  completes: 'session',
+};
 const turn: ArgumentSpec = { name: 'input', required: true, summary: 'id of an input (orrery session queue)' };
 
 const mode: OptionSpec = {

@@ -93,6 +93,10 @@ const namesFrom = async ({ client }: Connection, what: Completes): Promise<Answe
       return (await client.call('environmentList', { query: { limit: 200 } })).items.map(
         ({ name, state }) => [inertLine(name), state] as const,
       );
+    case 'session':
+      return (await client.call('sessionList', { query: { limit: 200 } })).items.map(
+        ({ name, state }) => [inertLine(name), state] as const,
+      );
     case 'salvage':
       return (await client.call('salvageList', { query: { limit: 200 } })).items.map(
         ({ id, reason }) => [id, inertLine(reason)] as const,
