@@ -26,6 +26,8 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   effort: null,
   mode: 'ask',
   effectiveMode: null,
+  context: null,
+  usage: { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd: 0 },
   conversation: null,
   generation: 1,
   turn: null,
@@ -115,7 +117,9 @@ export const play = (session: Partial<SessionView> = {}, size = { columns: 80, r
     take,
     press,
     /** Each letter by itself, as a person types. */
-    type: (text: string): void => void [...text].forEach((one) => press({ kind: 'text', text: one, alone: true })),
+    type: (text: string): void => {
+      for (const one of text) press({ kind: 'text', text: one, alone: true });
+    },
     wait: (ms: number): void => {
       nowMs += ms;
       take({ kind: 'tick', atMs: nowMs });

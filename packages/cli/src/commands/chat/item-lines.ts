@@ -1,5 +1,6 @@
 // What a person sees of one item of a conversation: lines of at most the width, with a gutter that no program can write in.
 
+import type { PlanEntry } from '@orrery/protocol';
 import { bytesText, durationText, tokensText } from '../../wording.ts';
 import { exactLines } from './ask-lines.ts';
 import { cutCells, visible, visibleOutput, wrapCells } from './cells.ts';
@@ -30,6 +31,10 @@ export const itemLines = (item: Item, look: Look): string[] => {
       return thinkingLines(visible(item.text).trim(), look);
     case 'tool':
       return toolLines(item, look);
+    case 'work':
+      return workLines(item, look);
+    case 'plan':
+      return ['', ...planLines(item.entries, look)];
     case 'whole':
       return itemLines(item.item, { ...look, whole: true });
     case 'asking':
@@ -66,6 +71,24 @@ const inputText = (input: string): string => {
   return Array.isArray(said) ? said.join(' ') : String(said);
 };
 
+const workLines = ({ name, state, text }: Extract<Item, { kind: 'work' }>, { screen, columns }: Look): string[] => {
+  const mark = state === 'completed' ? screen.good('✓') : state === 'running' ? ' ' : screen.careful('!');
+  const summary = visible(text).replace(/\s+/g, ' ').trim();
+  return [
+    '',
+    `${mark} ${cutCells(`${visible(name).replace(/\s+/g, ' ')}: ${state}${summary === '' ? '' : `. ${summary}`}`, columns - 2)}`,
+  ];
+};
+
+const STEPS = { done: '[x]', active: '[>]', pending: '[ ]' } as const;
+
+/** A plan as a list that is ticked off; readable without colours. */
+export const planLines = (entries: readonly PlanEntry[], { screen, columns }: Look): string[] =>
+  entries.map(({ text, status }) => {
+    const line = `    ${STEPS[status]} ${cutCells(visible(text).replace(/\s+/g, ' '), columns - 8)}`;
+    return status === 'done' ? screen.dim(line) : status === 'active' ? screen.bold(line) : line;
+  });
+
 type Tool = Extract<Item, { kind: 'tool' }>;
 
 const toolLines = (item: Tool, look: Look): string[] => {
@@ -75,8 +98,9 @@ const toolLines = (item: Tool, look: Look): string[] => {
   const room = Math.max(8, columns - 4 - name.length - 2);
   const shown = whole === true ? wrapCells(command, room) : [cutCells(command.replace(/\s*\n\s*/g, ' ⏎ '), room)];
   const mark = item.result?.failed === true ? screen.bad('✗') : ' ';
+  const arrow = item.inner ? '  →' : '→';
   const head = shown.map((line, place) =>
-    place === 0 ? `${mark} → ${screen.bold(name)}  ${line}`.trimEnd() : `${' '.repeat(name.length + 6)}${line}`,
+    place === 0 ? `${mark} ${arrow} ${screen.bold(name)}  ${line}`.trimEnd() : `${' '.repeat(name.length + 6)}${line}`,
   );
   const change = diffOf(item.input);
   const lines = change === null ? [] : diffLines(change, { ...look, most: whole === true ? 2_000 : FOLDED.change });

@@ -1,7 +1,7 @@
 // A conversation as its events come: what may still change is open, what cannot is settled and goes to the terminal's own
 // scrollback, once and in order. Pure; what it remembers is bounded.
 
-import type { InteractionAsk, OrreryEvent, TurnView } from '@orrery/protocol';
+import type { ContextUse, InteractionAsk, OrreryEvent, PlanEntry, TurnView } from '@orrery/protocol';
 
 type Body = OrreryEvent['body'];
 type Of<Kind extends Body['kind']> = Extract<Body, { kind: Kind }>;
@@ -14,8 +14,19 @@ export type Item =
       readonly row: string;
       readonly tool: string;
       readonly input: string;
+      /** It is a sub-agent's. */
+      readonly inner: boolean;
       readonly result: { readonly output: string; readonly bytes: number; readonly failed: boolean } | null;
     }
+  /** A sub-agent, or a command that goes on beside the turn. */
+  | {
+      readonly kind: 'work';
+      readonly row: string;
+      readonly name: string;
+      readonly state: Of<'agent'>['state'];
+      readonly text: string;
+    }
+  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   /** One that was folded, whole. */
   | { readonly kind: 'whole'; readonly item: Item }
   | { readonly kind: 'asking'; readonly ask: InteractionAsk }
@@ -40,6 +51,9 @@ export type Transcript = {
   readonly asked: ReadonlyMap<string, InteractionAsk>;
   readonly startedAt: string | null;
   readonly usage: Usage | null;
+  /** The plan that is worked on, and whether it was changed in this turn. */
+  readonly plan: { readonly entries: readonly PlanEntry[]; readonly changed: boolean };
+  readonly context: ContextUse | null;
   /** The model as the program named it. */
   readonly model: string | null;
 };
@@ -61,6 +75,8 @@ export const emptyTranscript = (sequence: number): Transcript => ({
   asked: new Map(),
   startedAt: null,
   usage: null,
+  plan: { entries: [], changed: false },
+  context: null,
   model: null,
 });
 
@@ -77,12 +93,13 @@ type Closes = 'all' | 'texts' | 'none';
 
 const closes = ({ kind }: Body): Closes => {
   if (kind === 'turn.ended') return 'all';
-  return kind === 'usage' || kind === 'turn.dispatched' ? 'none' : 'texts';
+  return ['usage', 'context', 'plan', 'turn.dispatched'].includes(kind) ? 'none' : 'texts';
 };
 
 const isOpen = (item: Item, last: boolean, by: Closes): boolean => {
   if (by === 'all') return false;
   if (item.kind === 'tool') return item.result === null;
+  if (item.kind === 'work') return item.state === 'running';
   return (item.kind === 'text' || item.kind === 'thinking') && last;
 };
 
@@ -133,7 +150,7 @@ const apply = (transcript: Transcript, { body, at, turn }: OrreryEvent): Transcr
       return { ...transcript, usage: body };
     case 'turn.ended':
       return {
-        ...add(transcript, {
+        ...add(withPlan(transcript), {
           kind: 'turn',
           turn,
           ended: body,
@@ -143,8 +160,40 @@ const apply = (transcript: Transcript, { body, at, turn }: OrreryEvent): Transcr
         usage: null,
       };
     default:
+      return content(transcript, body);
+  }
+};
+
+/** At the end of a turn a plan that was changed in it is written down. */
+const withPlan = (transcript: Transcript): Transcript =>
+  transcript.plan.changed
+    ? {
+        ...add(transcript, { kind: 'plan', entries: transcript.plan.entries }),
+        plan: { ...transcript.plan, changed: false },
+      }
+    : transcript;
+
+const content = (transcript: Transcript, body: Body): Transcript => {
+  switch (body.kind) {
+    case 'plan':
+      return { ...transcript, plan: { entries: body.entries, changed: true } };
+    case 'context':
+      return { ...transcript, context: body };
+    case 'compacted':
+      return add(transcript, { kind: 'notice', level: 'info', text: 'What was said so far was summed up.' });
+    case 'agent':
+    case 'background':
+      return worked(transcript, body);
+    default:
       return remark(transcript, body);
   }
+};
+
+const worked = (transcript: Transcript, { kind, row, name, state, summary }: Of<'agent'> | Of<'background'>): Transcript => {
+  const what = `${kind === 'agent' ? 'sub-agent' : 'background'} ${name}`;
+  const item: Item = { kind: 'work', row, name: what, state, text: summary ?? '' };
+  const known = transcript.settled.get(rowKey({ kind: 'work', row })) === (summary ?? '') && state === 'running';
+  return replaceRow(transcript, { kind: 'work', row }, () => item) ?? (known ? transcript : add(transcript, item));
 };
 
 const remark = (transcript: Transcript, body: Body): Transcript => {
@@ -177,7 +226,7 @@ const remark = (transcript: Transcript, body: Body): Transcript => {
   }
 };
 
-type Row = { readonly row: string; readonly kind: 'text' | 'thinking' | 'tool' };
+type Row = { readonly row: string; readonly kind: 'text' | 'thinking' | 'tool' | 'work' };
 
 const replaceRow = (transcript: Transcript, { row, kind }: Row, change: (item: Item) => Item): Transcript | null => {
   const place = transcript.open.findLastIndex((item) => 'row' in item && item.row === row && item.kind === kind);
@@ -185,7 +234,9 @@ const replaceRow = (transcript: Transcript, { row, kind }: Row, change: (item: I
   return { ...transcript, open: transcript.open.map((item, index) => (index === place ? change(item) : item)) };
 };
 
-const said = (transcript: Transcript, { kind, row, text }: Of<'text'> | Of<'thinking'>): Transcript => {
+const said = (transcript: Transcript, { kind, row, text, agent }: Of<'text'> | Of<'thinking'>): Transcript => {
+  // What a sub-agent says is told by what it came to.
+  if (agent !== undefined) return transcript;
   const revised = replaceRow(transcript, { kind, row }, (item) => ({ kind, row, text, again: 'again' in item && item.again }));
   if (revised !== null) return revised;
   const before = transcript.settled.get(rowKey({ kind, row }));
@@ -197,17 +248,18 @@ const said = (transcript: Transcript, { kind, row, text }: Of<'text'> | Of<'thin
     : add(transcript, { kind, row, text, again: true });
 };
 
-const called = (transcript: Transcript, { row, tool, input }: Of<'tool.call'>): Transcript =>
+const called = (transcript: Transcript, { row, tool, input, agent }: Of<'tool.call'>): Transcript =>
   replaceRow(transcript, { kind: 'tool', row }, (item) => ({
     kind: 'tool',
     row,
     tool,
     input,
+    inner: agent !== undefined,
     result: item.kind === 'tool' ? item.result : null,
   })) ??
   (transcript.settled.has(rowKey({ kind: 'tool', row }))
     ? transcript
-    : add(transcript, { kind: 'tool', row, tool, input, result: null }));
+    : add(transcript, { kind: 'tool', row, tool, input, inner: agent !== undefined, result: null }));
 
 const answered = (transcript: Transcript, body: Of<'tool.result'>): Transcript => {
   const { row } = body;
@@ -215,7 +267,7 @@ const answered = (transcript: Transcript, body: Of<'tool.result'>): Transcript =
   const revised = replaceRow(transcript, { kind: 'tool', row }, (item) => (item.kind === 'tool' ? { ...item, result } : item));
   if (revised !== null) return revised;
   if (transcript.settled.get(rowKey({ kind: 'tool', row })) === body.output) return transcript;
-  return add(transcript, { kind: 'tool', row, tool: body.tool ?? 'tool', input: '', result });
+  return add(transcript, { kind: 'tool', row, tool: body.tool ?? 'tool', input: '', inner: body.agent !== undefined, result });
 };
 
 /** What waits in a queue, in its order, and what a person has to decide. */

@@ -1,12 +1,12 @@
 // What stands below the scrollback: what is open, the question, the queue, the text that is being written, the state. Pure.
 
-import { countText, durationText } from '../../wording.ts';
+import { countText, durationText, tokensText } from '../../wording.ts';
 import type { Screen } from '../../screen.ts';
 import { askLines } from './ask-lines.ts';
 import { cutCells, visible } from './cells.ts';
 import { aroundCursor, composerRows } from './composer-lines.ts';
 import { isEmpty } from './composer.ts';
-import { itemLines } from './item-lines.ts';
+import { itemLines, planLines } from './item-lines.ts';
 import type { Look } from './look.ts';
 import { completionsOf } from './slash.ts';
 import { isArmed, isBusy, shownAsk, type ChatState } from './state.ts';
@@ -16,6 +16,7 @@ import type { Item } from './transcript.ts';
 export type View = { readonly lines: readonly string[]; readonly cursor: { readonly x: number; readonly y: number } };
 
 const QUEUE_LINES = 4;
+const PLAN_LINES = 5;
 const COMPLETION_LINES = 6;
 /** Of a text that is being written, so much of its end is laid out. */
 const LIVE_CHARS = 8_000;
@@ -33,7 +34,7 @@ export const viewOf = (state: ChatState, screen: Screen): View => {
   const composer = writing(state, look, Math.max(1, Math.min(8, Math.floor(room / 3))));
   const foot = [...hintLines(state, look), ...completionLines(state, look)];
   const status = statusLine(state, look);
-  const middle = [...panel(state, look), ...queueLines(state, look)];
+  const middle = [...panel(state, look), ...planInWork(state, look), ...queueLines(state, look)];
   const free = room - composer.lines.length - foot.length - 2;
   const shownMiddle = middle.slice(0, Math.max(0, free));
   const live = liveLines(state, { ...look, whole: false }, Math.max(0, free - shownMiddle.length - 1));
@@ -65,6 +66,29 @@ const panel = (state: ChatState, look: Look): string[] => {
     nowMs: state.nowMs,
   };
   return [...askLines(shown, look), ''];
+};
+
+/** The plan while it is worked on: what is done lately, what is done now, what comes. */
+const planInWork = (state: ChatState, look: Look): string[] => {
+  const { entries, changed } = state.transcript.plan;
+  if (!changed || !isBusy(state)) return [];
+  const active = entries.findIndex(({ status }) => status !== 'done');
+  const from = Math.max(0, Math.min(active === -1 ? entries.length : active - 1, entries.length - PLAN_LINES));
+  const left = entries.length - from - PLAN_LINES;
+  return [
+    ...planLines(entries.slice(from, from + PLAN_LINES), look),
+    ...(left > 0 ? [look.screen.dim(`    … ${left} more`)] : []),
+    '',
+  ];
+};
+
+const contextText = ({ session, transcript }: ChatState): string => {
+  const context = transcript.context ?? session.context;
+  if (context === null) return '';
+  const { usedTokens, windowTokens } = context;
+  return windowTokens === null || windowTokens === 0
+    ? `${tokensText(usedTokens)} of context`
+    : `${Math.round((usedTokens / windowTokens) * 100)}% of ${tokensText(windowTokens)}`;
 };
 
 const queueLines = (state: ChatState, { screen, columns }: Look): string[] => {
@@ -153,6 +177,7 @@ const statusLine = (state: ChatState, { screen, columns }: Look): string => {
     visible(session.model ?? transcript.model ?? ''),
     visible(session.effort ?? ''),
     `mode ${session.mode}`,
+    contextText(state),
   ].filter((part) => part !== '');
   return screen.dim(`  ${cutCells(parts.join(' · ').replaceAll('\n', ' '), columns - 2)}`);
 };
