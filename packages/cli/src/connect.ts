@@ -11,6 +11,8 @@ import type { World } from './world.ts';
 /** A node that answered and is the one that was meant. */
 export type Connection = {
   readonly client: Client;
+  /** Where the node was reached. */
+  readonly url: string;
   readonly node: NodeFacts;
   /** Opens a connection that stops being HTTP; `path` is below `/api/v1`. */
   upgrade(path: string, protocol: string): Promise<Duplex>;
@@ -102,7 +104,8 @@ export const connect = async (world: World, paths: Paths, selection: Selection):
       const headers = token === null ? {} : { authorization: `Bearer ${token}` };
       return new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1${path}`, { protocols: [protocol], headers });
     };
-    return { client, node, upgrade, webSocket, operations: new Set(capabilities.operations), local: target.local };
+    const { url, local } = target;
+    return { client, url, node, upgrade, webSocket, operations: new Set(capabilities.operations), local };
   } catch (thrown) {
     client.close();
     // Its process id may live on in another process: nobody listens there, so that it does not run.

@@ -12,6 +12,7 @@ import { pageOf } from './scalars.ts';
 import { done, empty, id, operation } from './operation.ts';
 import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskListQuery } from './task.ts';
 import { terminalOperations } from './terminal.ts';
+import { loginOperations } from './login-operations.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
 import { modelUsage } from './usage.ts';
 
@@ -178,6 +179,8 @@ export const operations = {
 
   ...salvageOperations,
 
+  ...loginOperations,
+
   tokenList: operation({
     method: 'get',
     path: '/tokens',
@@ -229,8 +232,8 @@ export type BodyOf<Name extends OperationName> = (typeof operations)[Name]['body
   : undefined;
 export type AnswerOf<Name extends OperationName> = z.output<(typeof operations)[Name]['answer']>;
 
-/** Who calls an operation: the name of the token and its scope. */
-export type Caller = { readonly name: string; readonly scope: Scope };
+/** Who calls an operation: the name of the token and its scope; its id where there is one. */
+export type Caller = { readonly name: string; readonly scope: Scope; readonly token?: string };
 
 /** A parsed call, as a slice's handler gets it. */
 export type OperationCall<Name extends OperationName> = {

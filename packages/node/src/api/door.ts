@@ -18,9 +18,11 @@ import type { Clock } from '../kernel/clock.ts';
 import { HTTP_BODY_BYTES } from '../kernel/limits.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Admit } from './admit.ts';
+import { authorizationOf, forBrowser } from './browser.ts';
 import { errorAnswer, jsonAnswer } from './envelope.ts';
 import { checkOrigin, type AllowedHosts } from './guard.ts';
 import { openApiDocument, takesRequestId } from './openapi.ts';
+import type { Pages } from './pages.ts';
 import { parseOutside } from './parse.ts';
 import { checkContentType, readJson } from './read-body.ts';
 import type { StreamRequest, Streams } from './streams.ts';
@@ -38,6 +40,10 @@ export type ApiParts = {
   /** Checks each answer against its schema; for tests, since answers of our own are trusted. */
   readonly checkAnswers?: boolean;
   readonly bodyLimitBytes?: number;
+  /** Name of the cookie of browsers that were let in. */
+  readonly cookie?: string;
+  /** The web client; absent: none is there. */
+  readonly pages?: Pages;
 };
 
 type Env = { Bindings: HttpBindings };
@@ -71,7 +77,7 @@ export const createApi = (parts: ApiParts): Hono<Env> => {
     const id = context.req.param('id');
     return stream(context, { door, open: (request) => parts.streams.session(request, id) });
   });
-  app.notFound((context) => errorAnswer(noRoute(context)));
+  app.notFound((context) => pageAnswer(context, parts.pages) ?? errorAnswer(noRoute(context)));
   app.onError((thrown, context) => {
     if (toOrreryError(thrown).code === 'internal')
       parts.log.error('api.failed', { method: context.req.method, ...errorFields(thrown) });
@@ -117,7 +123,31 @@ const ownHandlers = (handlers: Partial<OperationHandlers>): Pick<OperationHandle
 
 /** Lets a caller in with at least that scope. */
 const admit = (context: ApiContext, { door, scope }: { door: Door; scope: Scope | null }): Promise<Caller> =>
-  door.admit({ authorization: context.req.header('authorization'), address: context.env?.incoming?.socket.remoteAddress }, scope);
+  door.admit(
+    {
+      authorization: authorizationOf(
+        {
+          method: context.req.method,
+          authorization: context.req.header('authorization'),
+          cookie: context.req.header('cookie'),
+          origin: context.req.header('origin'),
+          site: context.req.header('sec-fetch-site'),
+        },
+        door.cookie ?? NO_COOKIE,
+      ),
+      address: context.env?.incoming?.socket.remoteAddress,
+    },
+    scope,
+  );
+
+const NO_COOKIE = 'orrery_';
+
+/** A page or file of the web client, for who asks for one. */
+const pageAnswer = (context: ApiContext, pages: Pages | undefined): Response | null => {
+  const { method, path } = context.req;
+  if (pages === undefined || (method !== 'GET' && method !== 'HEAD') || path.startsWith('/api/')) return null;
+  return pages.answer(path, { encodings: context.req.header('accept-encoding') ?? '', tag: context.req.header('if-none-match') });
+};
 
 type Asked = { readonly door: Door; readonly name: OperationName; readonly operation: Operation };
 
@@ -133,8 +163,10 @@ const answer = async (context: ApiContext, { door, name, operation }: Asked): Pr
   const params = parseOutside(operation.params, { value: context.req.param(), where: 'path' });
   const query = parseOutside(operation.query.strict(), { value: queryOf(context), where: 'query' });
   const body = operation.body === null ? undefined : await bodyOf(context, { door, operation, schema: operation.body });
-  const value = await handler({ params, query, body, caller });
-  return jsonAnswer(door.checkAnswers === true ? checkedAnswer(operation, value) : value, operation.status);
+  const handled = await handler({ params, query, body, caller });
+  const secure = context.req.header('origin')?.startsWith('https:') === true;
+  const { value, headers } = forBrowser(name, handled, { name: door.cookie ?? NO_COOKIE, secure });
+  return jsonAnswer(door.checkAnswers === true ? checkedAnswer(operation, value) : value, operation.status, headers);
 };
 
 /** The query as an object; a name that comes twice is refused rather than one of them chosen. */

@@ -8,6 +8,7 @@ import type { Caller, Scope } from '@orrery/protocol';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Admit } from './admit.ts';
+import { authorizationOf } from './browser.ts';
 import { errorAnswer } from './envelope.ts';
 import { checkOrigin, type AllowedHosts } from './guard.ts';
 
@@ -41,13 +42,15 @@ export type UpgradeParts = {
   readonly admit: Admit;
   readonly log: Log;
   readonly hosts?: AllowedHosts;
+  /** Name of the cookie of browsers that were let in. */
+  readonly cookie?: string;
 };
 
 /** A browser cannot send a header with a WebSocket, but it can offer a protocol of this name. */
 const TOKEN_PROTOCOL = 'orrery-bearer.';
 
 /** Makes the door. */
-export const createUpgrades = ({ routes, admit, log, hosts = [] }: UpgradeParts): Upgrades => {
+export const createUpgrades = ({ routes, admit, log, hosts = [], cookie }: UpgradeParts): Upgrades => {
   const taken = new Set<Duplex>();
   const compiled = routes.map((route) => ({ route, pattern: patternOf(route.path) }));
 
@@ -59,7 +62,7 @@ export const createUpgrades = ({ routes, admit, log, hosts = [] }: UpgradeParts)
       const match = pattern.exec(url.pathname);
       if (match === null || route.protocol !== protocol) continue;
       const address = request.socket.remoteAddress;
-      const caller = await admit({ authorization: authorizationOf(request), address }, route.scope);
+      const caller = await admit({ authorization: headerOf(request, cookie), address }, route.scope);
       const params = Object.fromEntries(Object.entries(match.groups ?? {}).map(([name, text]) => [name, decoded(text)]));
       return route.open({ params, query: url.searchParams, caller, request, socket, head });
     }
@@ -95,11 +98,16 @@ const decoded = (text: string | undefined): string => {
   }
 };
 
-const authorizationOf = (request: IncomingMessage): string | undefined => {
-  if (request.headers.authorization !== undefined) return request.headers.authorization;
-  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
-  const token = offered.find((name) => name.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length);
-  return token === undefined ? undefined : `Bearer ${token}`;
+const headerOf = ({ headers }: IncomingMessage, name: string | undefined): string | undefined => {
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim());
+  const token = offered.find((one) => one.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length);
+  const authorization = headers.authorization ?? (token === undefined ? undefined : `Bearer ${token}`);
+  if (name === undefined) return authorization;
+  // It reads and writes: only a page that says where it is from has its cookie counted.
+  return authorizationOf(
+    { method: 'POST', authorization, cookie: headers.cookie, origin: headers.origin, site: undefined },
+    name,
+  );
 };
 
 /** Says no in HTTP, since nothing else was agreed on yet. */

@@ -1,6 +1,15 @@
 // The doors of a node, opened onto its slices.
 
-import { createAdmission, createApi, createStreams, createUpgrades, serveApi, type ApiServer } from '../api/index.ts';
+import {
+  cookieName,
+  createAdmission,
+  createApi,
+  createStreams,
+  createUpgrades,
+  readPages,
+  serveApi,
+  type ApiServer,
+} from '../api/index.ts';
 import { egressHandlers } from '../broker/index.ts';
 import {
   createForwarding,
@@ -19,7 +28,7 @@ import { queueHandlers } from '../queue/index.ts';
 import type { RunLoop } from '../run/loop.ts';
 import { sessionHandlers, type Sessions } from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
-import { tokenHandlers } from '../token/index.ts';
+import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
 import { salvageParts } from './salvage.ts';
@@ -29,6 +38,7 @@ import type { NodeState } from './node-state.ts';
 import { clock, ids, type Parts } from './parts.ts';
 import { terminalRoute } from './terminal-socket.ts';
 import { portRoute } from './upgrades.ts';
+import { webClientFolder } from './web-client.ts';
 
 type Door = {
   readonly state: NodeState;
@@ -56,19 +66,23 @@ export const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> =>
   });
   const { environmentsDirectory, screens } = parts;
   const terminals = createTerminals({ store, clock, ids, log, places, screens, environmentsDirectory });
+  const cookie = cookieName(parts.installation);
+  const pages = await readPages(webClientFolder(options.env));
   const handlers = {
     ...sliceHandlers(parts, given),
     ...egressHandlers({ egress: parts.broker.egress, subject: places.subject }),
     ...insideHandlers({ terminals, places }),
     ...previews.handlers,
+    ...loginHandlers(createLogins({ tokens, clock, random: systemRandom }), { hasPages: pages !== null }),
   };
   const streams = createStreams({ store, log, resolveTask: taskId, resolveSession: sessionId });
   const admit = createAdmission({ tokens, clock });
-  const app = createApi({ handlers, admit, streams, clock, log });
+  const app = createApi({ handlers, admit, streams, clock, log, cookie, ...(pages === null ? {} : { pages }) });
   const upgrades = createUpgrades({
     routes: [portRoute(forwarding), terminalRoute({ terminals, ids })],
     admit,
     log,
+    cookie,
   });
   const { host, port } = config.current().listen;
   const listen = async (at: number): Promise<ApiServer> => {

@@ -1,2 +1,3 @@
-export { tokenHandlers } from './routes.ts';
+export { createLogins, type Logins } from './logins.ts';
+export { loginHandlers, tokenHandlers } from './routes.ts';
 export { createTokens, type Tokens } from './service.ts';

@@ -36,7 +36,7 @@ describe('tokens', () => {
   it('let their caller in, are stored as a hash only, and stop working when revoked', async () => {
     const made = await tokens.create({ name: 'ci', scope: 'operator', expiresAtMs: null, actor: 'token:owner' });
     expect(made.token).toMatch(/^orr_operator_[0-9a-f]{64}$/);
-    expect(await tokens.authenticate(`Bearer ${made.token}`)).toEqual({ name: 'ci', scope: 'operator' });
+    expect(await tokens.authenticate(`Bearer ${made.token}`)).toEqual({ name: 'ci', scope: 'operator', token: made.id });
     const stored = JSON.stringify(await store.read.selectFrom('token').selectAll().execute());
     expect(stored).not.toContain(made.token.slice(-64));
     await tokens.remove({ id: made.id, actor: 'token:owner' });
@@ -90,9 +90,13 @@ describe('tokens', () => {
       code: 'rate_limited',
       details: { retryAfterMs: 10 },
     });
-    await expect(tokens.authenticate(`Bearer ${other.token}`)).resolves.toEqual({ name: 'other', scope: 'viewer' });
+    await expect(tokens.authenticate(`Bearer ${other.token}`)).resolves.toEqual({
+      name: 'other',
+      scope: 'viewer',
+      token: other.id,
+    });
     monotonicMs += 10;
-    await expect(tokens.authenticate(`Bearer ${one.token}`)).resolves.toEqual({ name: 'one', scope: 'viewer' });
+    await expect(tokens.authenticate(`Bearer ${one.token}`)).resolves.toEqual({ name: 'one', scope: 'viewer', token: one.id });
   });
 
   it('begin with an owner token in a private file, made again only when it no longer works', async () => {
@@ -100,7 +104,7 @@ describe('tokens', () => {
     expect(await tokens.ensureOwnerToken(file)).toBe(true);
     const first = (await readFile(file, 'utf8')).trim();
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await tokens.authenticate(`Bearer ${first}`)).toEqual({ name: 'owner', scope: 'owner' });
+    expect(await tokens.authenticate(`Bearer ${first}`)).toEqual({ name: 'owner', scope: 'owner', token: expect.any(String) });
     expect(await tokens.ensureOwnerToken(file)).toBe(false);
     await unlink(file);
     expect(await tokens.ensureOwnerToken(file)).toBe(true);

@@ -98,7 +98,7 @@ export const createTokens = (parts: TokenParts): Tokens => {
       const waitMs = limiter.take(row.id);
       if (waitMs > 0) throw rateLimited(row, waitMs);
       touch(row);
-      return { name: row.name, scope: scopeOf(row)! };
+      return { name: row.name, scope: scopeOf(row)!, token: row.id };
     },
     create,
     list: async () => (await listTokens(store.read)).map(toTokenView),

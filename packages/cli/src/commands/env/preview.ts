@@ -1,9 +1,8 @@
-import { mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import { placeIdOf } from '../../names.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command } from '../command.ts';
+import { openInBrowser } from '../open-link.ts';
 
 /** Ports by the names that the project gave them; those of a task are not told here. */
 const namedPorts = async ({ client }: Connection, id: string): Promise<readonly { name: string; port: number }[]> => {
@@ -30,22 +29,6 @@ const portOf = async (connection: Connection, id: string, given: string | null):
   });
 };
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-
-/** Opens the link by way of a file that nobody else can read: arguments of processes are seen by every user of the machine. */
-const openInBrowser = async (context: CommandContext, link: string): Promise<void> => {
-  const file = join(dirname(context.paths.upLog), 'preview.html');
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const page = await open(file, 'w', 0o600);
-  try {
-    await page.chmod(0o600);
-    await page.writeFile(`<!doctype html><meta http-equiv="refresh" content="0;url=${escaped(link)}">\n`);
-  } finally {
-    await page.close();
-  }
-  if (!(await context.world.processes.browse(file))) context.warn('No browser could be started: open the link yourself.');
-};
-
 /** `orrery env preview`. */
 export const envPreview: Command = async (context) => {
   const connection = await context.connect();
@@ -53,7 +36,7 @@ export const envPreview: Command = async (context) => {
   const port = await portOf(connection, id, context.input.argument('port'));
   const preview = await connection.client.call('previewOpen', { params: { id, port: String(port) }, body: {} });
   if (preview.problem !== null) context.warn(`${preview.problem} The page tries again until one does.`);
-  if (context.input.flag('open')) await openInBrowser(context, preview.link);
+  if (context.input.flag('open')) await openInBrowser(context, { link: preview.link, name: 'preview' });
   return {
     result: preview,
     text: preview.link,

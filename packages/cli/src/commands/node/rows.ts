@@ -60,6 +60,29 @@ export const nodeCommands: readonly CommandSpec[] = [
   },
   {
     noun: null,
+    verb: 'open',
+    summary: 'open the web client in a browser',
+    detail: 'A link lets one browser in, once. What lets in stands behind the # of the address, which no server is sent.',
+    options: [
+      { name: 'print', kind: 'flag', summary: 'print the link only' },
+      {
+        name: 'scope',
+        kind: 'text',
+        value: 'SCOPE',
+        summary: 'what the browser may do (default: what this token may)',
+        choices: ['viewer', 'operator', 'owner'],
+      },
+    ],
+    examples: [
+      { line: 'orrery open', does: 'in your browser' },
+      { line: 'orrery open --print --scope viewer', does: 'a link for somebody who only looks' },
+    ],
+    exits: [4, 10],
+    operations: ['loginLink'],
+    load: async () => (await import('./open.ts')).openWeb,
+  },
+  {
+    noun: null,
     verb: 'status',
     summary: 'show the running node and what it does',
     examples: [{ line: 'orrery status', does: 'who it is, where it is, what runs and waits' }],
