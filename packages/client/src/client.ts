@@ -72,7 +72,11 @@ export const clientOver = ({ url: origin, token, transport, pace = {}, stop }: C
   const stream = (path: string, options: FollowOptions, id?: string): AsyncGenerator<OrreryEvent, void, undefined> =>
     follow({
       ...options,
-      open: (after, signal) => open(urlOf(origin, path, { params: { id }, query: { after } }), signal),
+      open: (after, signal) =>
+        open(
+          urlOf(origin, path, { params: { id }, query: { after, ...(options.onLive === undefined ? {} : { live: 1 }) } }),
+          signal,
+        ),
       cursorOf: id === undefined ? seqOf : sequenceOf,
       contiguous: id !== undefined,
       pace,

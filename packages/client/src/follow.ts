@@ -1,5 +1,5 @@
 import { OrreryError } from '@orrery/protocol/errors';
-import type { OrreryEvent } from '@orrery/protocol';
+import type { LiveText, OrreryEvent } from '@orrery/protocol';
 import { answerInvalid, failureOfAnswer, failureOfTransport, isPassing } from './failure.ts';
 import { createFrameReader, type Frame } from './frames.ts';
 import { clientLimits } from './limits.ts';
@@ -27,6 +27,8 @@ export type FollowOptions = {
   readonly onReset?: (reset: Hello) => void;
   /** Called when the connection is lost (with the reason) and when it stands again (null). */
   readonly onConnection?: (lost: OrreryError | null) => void;
+  /** Of a session: called with text while it is written, between the events; null: what was shown so far is void, and what is live comes again. */
+  readonly onLive?: (piece: LiveText | null) => void;
   /** How long to try without hearing anything; then the stream ends with what went wrong. */
   readonly awayMs?: number;
 };
@@ -125,6 +127,9 @@ async function* connection({ options, progress, pace, signal }: Connection): Asy
       if (!greeted || frame.event === 'reset') {
         greet(frame, options, progress);
         greeted = true;
+        options.onLive?.(null);
+      } else if (frame.event === 'live') {
+        options.onLive?.(liveOf(frame));
       } else if (frame.event !== 'hello') {
         const event = take(frame, options, progress);
         if (event !== null) yield event;
@@ -183,6 +188,14 @@ const parse = (frame: Frame): Record<string, unknown> => {
     // Named below: what a frame holds is not shown.
   }
   throw answerInvalid('an event is not JSON');
+};
+
+const liveOf = (frame: Frame): LiveText => {
+  const { kind, row, at, append } = parse(frame);
+  if (kind !== 'text' && kind !== 'thinking' && kind !== 'tool.result') throw answerInvalid('it shows text of no kind of row');
+  if (typeof row !== 'string' || typeof at !== 'number' || typeof append !== 'string')
+    throw answerInvalid('it shows text of no row');
+  return { kind, row, at, append };
 };
 
 /** Reads the first frame or a later reset, and moves the cursor only when the reader was told. */

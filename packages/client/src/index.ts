@@ -3,6 +3,7 @@ import { httpTransport } from './http-transport.ts';
 
 export { type CallRequest, type Client, type ClientOptions, type TokenSource } from './client.ts';
 export { type FollowOptions, type Hello, type Pace } from './follow.ts';
+export { createLiveRows, type LiveRow, type LiveRows } from './live-rows.ts';
 export { httpTransport } from './http-transport.ts';
 export { clientLimits } from './limits.ts';
 export { routes, type Route } from './routes.ts';

@@ -9,6 +9,7 @@ import { systemClock } from '../src/kernel/clock.ts';
 import { createLog } from '../src/kernel/log.ts';
 import { openStore, type StoreSettings } from '../src/store/sqlite/open-store.ts';
 import type { NewEvent, Store, Tx } from '../src/store/store.ts';
+import { transcriptPromises } from './transcript-suite.ts';
 
 type StartWriter = StoreSettings['startWriter'];
 
@@ -51,6 +52,8 @@ export const describeStore = ({ name, startWriter: start }: { name: string; star
       await store.close();
       await rm(directory, { recursive: true });
     });
+
+    transcriptPromises(() => store);
 
     it('numbers events of the node and of each task without gaps, and reads them back whole', async () => {
       const heard: OrreryEvent[] = [];

@@ -13,7 +13,7 @@ import { countOpen, createInteractions, type Interactions } from '../src/interac
 import { systemClock, type Clock } from '../src/kernel/clock.ts';
 import { createUsage } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
-import { createSessions, type Sessions } from '../src/session/index.ts';
+import { createLiveTexts, createSessions, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
@@ -272,14 +272,12 @@ const startNode = async (
     wake: (id) => talking.wake(id),
   });
   const talking: SessionsConductor = createSessionsConductor({
-    ...{ ...parts, clock, interactions, sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS } },
+    ...{ ...parts, clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
+    sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS },
     environments: {
       begin: () => undefined,
       settled: async () => undefined,
-      open: async () => {
-        await place.gate;
-        return environment;
-      },
+      open: () => place.gate.then(() => environment),
     },
   });
   const sessions = createSessions({

@@ -88,6 +88,18 @@ export {
   type TurnState,
   type TurnView,
 } from './session.ts';
+export {
+  liveKind,
+  liveText,
+  searchHit,
+  transcriptPage,
+  transcriptRow,
+  type LiveKind,
+  type LiveText,
+  type SearchHit,
+  type TranscriptPage,
+  type TranscriptRow,
+} from './transcript.ts';
 export { type EgressView } from './egress.ts';
 export {
   environmentCreate,

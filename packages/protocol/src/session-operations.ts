@@ -13,6 +13,7 @@ import {
   turnCreate,
   turnView,
 } from './session.ts';
+import { searchHit, transcriptPage } from './transcript.ts';
 
 const turnParams = id.extend({ turn: z.string().min(1).max(200) });
 
@@ -43,6 +44,18 @@ export const sessionOperations = {
     query: z.object({ ids: z.string().min(1).max(4_000) }),
     answer: sessionActivity,
   }),
+  sessionSearch: operation({
+    method: 'get',
+    path: '/sessions/search',
+    scope: 'viewer',
+    summary: 'Words that people and agents said, and tools were told, in all sessions; newest first.',
+    query: pageQuery.extend({
+      q: z.string().min(1).max(4_000),
+      session: z.string().max(200).optional(),
+      project: z.string().max(4096).optional(),
+    }),
+    answer: pageOf(searchHit),
+  }),
   sessionShow: operation({
     method: 'get',
     path: '/sessions/:id',
@@ -64,13 +77,27 @@ export const sessionOperations = {
     method: 'get',
     path: '/sessions/:id/log',
     scope: 'viewer',
-    summary: 'Events of a session after a sequence.',
+    summary: 'Events of a session after a sequence, or the newest before one.',
     params: id,
     query: z.object({
-      after: z.coerce.number().int().min(0).default(0),
+      after: z.coerce.number().int().min(0).optional(),
+      /** The newest events before this sequence, oldest first; instead of `after`. */
+      before: z.coerce.number().int().min(1).optional(),
       limit: z.coerce.number().int().min(1).max(1000).default(200),
     }),
     answer: pageOf(event),
+  }),
+  sessionRows: operation({
+    method: 'get',
+    path: '/sessions/:id/rows',
+    scope: 'viewer',
+    summary: 'Rows of a transcript, the newest revision of each at its first place; without `before`, the last of them.',
+    params: id,
+    query: z.object({
+      before: z.coerce.number().int().min(1).optional(),
+      limit: z.coerce.number().int().min(1).max(1000).default(100),
+    }),
+    answer: transcriptPage,
   }),
   sessionInterrupt: operation({
     method: 'post',

@@ -94,16 +94,24 @@ const stream = async (
   await admit(context, { door, scope: 'viewer' });
   const response = context.env?.outgoing;
   if (response === undefined || context.req.method !== 'GET') throw noRoute(context);
-  const { after, types } = parseOutside(streamQuery, { value: queryOf(context), where: 'query' });
+  const { after, types, live } = parseOutside(streamQuery, { value: queryOf(context), where: 'query' });
   const last = context.req.header('last-event-id');
   // A browser that reconnects repeats the first address and adds what it heard last: that is the newer cursor.
   const cursor = last === undefined || last === '' ? after : parseOutside(streamCursor, { value: last, where: 'header' });
-  await open({ response, after: cursor ?? null, types: types === undefined ? null : new Set(types.split(',')) });
+  await open({ response, after: cursor ?? null, types: types === undefined ? null : new Set(types.split(',')), live });
   return RESPONSE_ALREADY_SENT;
 };
 
 const streamCursor = z.coerce.number().int().min(0);
-const streamQuery = z.strictObject({ after: streamCursor.optional(), types: z.string().max(2_000).optional() });
+const streamQuery = z.strictObject({
+  after: streamCursor.optional(),
+  types: z.string().max(2_000).optional(),
+  /** Text of a session while it is written, too. */
+  live: z
+    .enum(['0', '1'])
+    .default('0')
+    .transform((value) => value === '1'),
+});
 
 const noRoute = (context: ApiContext): OrreryError =>
   new OrreryError('not_found', `There is no ${context.req.method} at this path.`, {

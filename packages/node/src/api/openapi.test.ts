@@ -28,10 +28,10 @@ const refsOf = (value: unknown): string[] => {
 };
 
 describe('the OpenAPI document', () => {
-  it('is 3.1 and has every operation of the table once, and the two streams', () => {
+  it('is 3.1 and has every operation of the table once, and the three streams', () => {
     expect(document.openapi).toBe('3.1.0');
     const ids = described.map(({ operation }) => operation.operationId).toSorted();
-    expect(ids).toEqual([...Object.keys(operations), 'eventStream', 'taskEventStream'].toSorted());
+    expect(ids).toEqual([...Object.keys(operations), 'eventStream', 'taskEventStream', 'sessionEventStream'].toSorted());
   });
 
   it('declares each variable of each path, and no other', () => {

@@ -62,9 +62,23 @@ const idempotencyKey = {
 /** Whether the body of an operation has a request id, so that it may be sent twice. */
 export const takesRequestId = ({ body }: Operation): boolean => body instanceof z.ZodObject && 'requestId' in body.shape;
 
+const streamSummaries: Readonly<Record<string, string>> = {
+  [streamPaths.node]: 'Events of the node as they happen.',
+  [streamPaths.task]: 'Events of one task as they happen.',
+  [streamPaths.session]: 'Events of one session as they happen.',
+};
+
+const liveParameter = {
+  name: 'live',
+  in: 'query',
+  required: false,
+  schema: { type: 'string', enum: ['0', '1'] },
+  description: 'With 1, also frames "live" without an id: text of rows while they are written, which is not stored.',
+};
+
 const streamOf = (name: string, path: string): Record<string, unknown> => ({
   operationId: name,
-  summary: path === streamPaths.node ? 'Events of the node as they happen.' : 'Events of one task as they happen.',
+  summary: streamSummaries[path] ?? '',
   'x-orrery-scope': 'viewer',
   parameters: [
     ...(path.includes(':id')
@@ -78,6 +92,7 @@ const streamOf = (name: string, path: string): Record<string, unknown> => ({
             description: 'Kinds of events, with commas between.',
           },
         ]),
+    ...(path === streamPaths.session ? [liveParameter] : []),
     { name: 'after', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
     { name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string' } },
   ],
@@ -118,6 +133,7 @@ export const openApiDocument = (): Record<string, unknown> => {
   for (const [name, operation] of Object.entries(operations)) add(operation.path, operation.method, operationOf(name, operation));
   add(streamPaths.node, 'get', streamOf('eventStream', streamPaths.node));
   add(streamPaths.task, 'get', streamOf('taskEventStream', streamPaths.task));
+  add(streamPaths.session, 'get', streamOf('sessionEventStream', streamPaths.session));
   return {
     openapi: '3.1.0',
     info: { title: 'Orrery', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },

@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as aTurn } from 'node:timers/promises';
 import type { OrreryEvent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
-import { STREAM_LINGER_MS } from '../kernel/limits.ts';
+import { LIVE_BACKLOG_BYTES, STREAM_LINGER_MS } from '../kernel/limits.ts';
 import { commentFrame, cursorFrame, cursorOf, type FrameBatch, type Numbering } from './frames.ts';
+import { createShown, type LiveRow } from './live-frames.ts';
 import { emptyPageBuffer, type PageBuffer, type ReplayPage } from './replay-pages.ts';
 
 /** One open stream: a response, a cursor, and what it wants. */
@@ -13,6 +14,8 @@ export type Reader = {
   deliver(batch: FrameBatch): void;
   /** Replays from the cursor until nothing is missing, then goes live. Resolves at once when the reader leaves. */
   replay(source: ReplaySource): Promise<void>;
+  /** Shows what is being written and is not stored, as far as this reader has not seen it; left for later while it takes nothing. */
+  showLive(rows: readonly LiveRow[]): void;
   keepAlive(): void;
   /** Ends the stream and says why in a comment. */
   end(reason: string): void;
@@ -34,6 +37,8 @@ export type ReaderParts = {
   readonly types: ReadonlySet<string> | null;
   readonly bufferBytes: number;
   readonly stallMs: number;
+  /** Called when a reader that took nothing for a while takes something again. */
+  readonly onDrain?: () => void;
   /** Called once when the reader has left or was cut; `slow` when it did not keep up. */
   readonly onEnd: (end: { readonly slow: boolean; readonly cursor: number }) => void;
 };
@@ -57,6 +62,7 @@ export const createReader = (parts: ReaderParts): Reader => {
   };
   response.on('close', () => finish(false));
   response.on('error', () => finish(false));
+  if (parts.onDrain !== undefined) response.on('drain', parts.onDrain);
 
   const end = (reason: string, slow = false): void => {
     if (!finish(slow)) return;
@@ -64,6 +70,7 @@ export const createReader = (parts: ReaderParts): Reader => {
     // A reader that takes nothing never takes the end either.
     setTimeout(() => response.destroy(), STREAM_LINGER_MS).unref();
   };
+  const shown = createShown();
   const wanted = (event: OrreryEvent): boolean => types === null || types.has(event.body.kind);
   const write = (chunk: Buffer | string, sent?: () => void): void => {
     wroteSinceKeepAlive = true;
@@ -136,6 +143,11 @@ export const createReader = (parts: ReaderParts): Reader => {
     },
     deliver,
     replay,
+    showLive: (rows) => {
+      if (ended || !live || response.writableLength > LIVE_BACKLOG_BYTES) return;
+      const frames = shown.frames(rows);
+      if (frames !== '') write(frames);
+    },
     end,
     keepAlive: () => {
       if (ended) return;

@@ -6,6 +6,7 @@ import { errorFields, type Log } from '../kernel/log.ts';
 import type { Store } from '../store/store.ts';
 import { securityHeaders } from './envelope.ts';
 import { createFrameBatch } from './frames.ts';
+import type { LiveRow } from './live-frames.ts';
 import { createReplayPages } from './replay-pages.ts';
 import { createReader, tooManyReaders, type Reader, type ReplaySource } from './reader.ts';
 
@@ -16,6 +17,8 @@ export type StreamRequest = {
   readonly after: number | null;
   /** Kinds of events; null: all. */
   readonly types: ReadonlySet<string> | null;
+  /** Of a session: also text that is being written. */
+  readonly live?: boolean;
 };
 
 /**
@@ -42,10 +45,18 @@ export type StreamParts = {
   readonly resolveTask?: (id: string) => Promise<string>;
   /** The same of a session. */
   readonly resolveSession?: (id: string) => Promise<string>;
+  /** What sessions write now; default: nothing is shown before it is stored. */
+  readonly liveTexts?: LiveSource;
   readonly bufferBytes?: number;
   readonly keepAliveMs?: number;
   readonly stallMs?: number;
   readonly maxReaders?: number;
+};
+
+/** Rows that are being written, and who is told of changes. */
+export type LiveSource = {
+  rows(session: string): readonly LiveRow[];
+  watch(session: string, changed: () => void): () => void;
 };
 
 const headers = { ...securityHeaders, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
@@ -77,10 +88,14 @@ export const createStreams = (parts: StreamParts): Streams => {
 
   const open = (
     request: StreamRequest,
-    { topic, after, source }: { topic: Topic; after: number; source: ReplaySource },
+    { topic, after, source, live }: { topic: Topic; after: number; source: ReplaySource; live: string | null },
   ): void => {
     if (closed) throw new OrreryError('node_draining', 'The node is stopping.', { fix: 'Start it again: orrery up' });
     if (count >= maxReaders) throw tooManyReaders(maxReaders);
+    const show = (): void => {
+      if (live !== null) reader.showLive(parts.liveTexts?.rows(live) ?? []);
+    };
+    const unwatch = live === null ? undefined : parts.liveTexts?.watch(live, show);
     const reader: Reader = createReader({
       response: request.response,
       numbering: topic === null ? 'seq' : 'sequence',
@@ -88,7 +103,9 @@ export const createStreams = (parts: StreamParts): Streams => {
       types: request.types,
       bufferBytes: parts.bufferBytes ?? STREAM_BUFFER_BYTES,
       stallMs: parts.stallMs ?? STREAM_STALL_MS,
+      ...(live === null ? {} : { onDrain: show }),
       onEnd: ({ slow, cursor }) => {
+        unwatch?.();
         leave(topic, reader);
         if (slow) log.info('stream.slow', { taskId: topic, cursor });
       },
@@ -97,7 +114,7 @@ export const createStreams = (parts: StreamParts): Streams => {
     topics.set(topic, (topics.get(topic) ?? new Set()).add(reader));
     request.response.socket?.setNoDelay(true);
     request.response.writeHead(200, headers);
-    reader.replay(source).catch((thrown: unknown) => {
+    reader.replay(source).then(show, (thrown: unknown) => {
       log.error('stream.failed', errorFields(thrown));
       reader.end('the node could not read its events');
     });
@@ -110,7 +127,8 @@ export const createStreams = (parts: StreamParts): Streams => {
       newest: () => newestSequence(store, owner),
       seq: store.seq,
     };
-    open(request, { topic: owner, after: request.after ?? 0, source });
+    const live = request.live === true && isId('session', owner) ? owner : null;
+    open(request, { topic: owner, after: request.after ?? 0, source, live });
   };
 
   return {
@@ -123,7 +141,7 @@ export const createStreams = (parts: StreamParts): Streams => {
         newest: () => newestSeq(store),
         seq: store.seq,
       };
-      open(request, { topic: null, after: request.after ?? store.seq(), source });
+      open(request, { topic: null, after: request.after ?? store.seq(), source, live: null });
     },
     task: async (request, id) =>
       own(request, await (parts.resolveTask ?? ((given: string) => existing(store, 'task', given)))(id)),

@@ -26,7 +26,7 @@ import { createPreviews } from '../preview/index.ts';
 import { projectHandlers } from '../project/index.ts';
 import { queueHandlers } from '../queue/index.ts';
 import type { RunLoop } from '../run/loop.ts';
-import { sessionHandlers, type Sessions } from '../session/index.ts';
+import { sessionHandlers, type LiveTexts, type Sessions } from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
 import { usageHandlers } from '../usage/index.ts';
@@ -45,6 +45,7 @@ type Door = {
   readonly tasks: Tasks;
   readonly environments: Environments;
   readonly sessions: Sessions;
+  readonly liveTexts: LiveTexts;
   readonly interactions: Interactions;
   readonly loop: RunLoop;
   readonly stop: (now: boolean) => void;
@@ -75,7 +76,7 @@ export const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> =>
     ...previews.handlers,
     ...loginHandlers(createLogins({ tokens, clock, random: systemRandom }), { hasPages: pages !== null }),
   };
-  const streams = createStreams({ store, log, resolveTask: taskId, resolveSession: sessionId });
+  const streams = createStreams({ store, log, resolveTask: taskId, resolveSession: sessionId, liveTexts: given.liveTexts });
   const admit = createAdmission({ tokens, clock });
   const app = createApi({ handlers, admit, streams, clock, log, cookie, ...(pages === null ? {} : { pages }) });
   const upgrades = createUpgrades({

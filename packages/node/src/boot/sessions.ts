@@ -4,7 +4,14 @@ import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
 import { countOpen, createInteractions, type Interactions } from '../interaction/index.ts';
 import { createUsage } from '../usage/index.ts';
-import { createSessions, findSession, type SessionConductor, type Sessions } from '../session/index.ts';
+import {
+  createLiveTexts,
+  createSessions,
+  findSession,
+  type LiveTexts,
+  type SessionConductor,
+  type Sessions,
+} from '../session/index.ts';
 import { clock, ids, notInstalled, type Parts } from './parts.ts';
 import { createSessionsConductor, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
@@ -19,15 +26,27 @@ export const openTalking = (
     readonly environments: Environments;
     readonly checkRoom: () => void;
   },
-): { readonly sessions: Sessions; readonly interactions: Interactions; readonly talking: SessionsConductor } => {
+): {
+  readonly sessions: Sessions;
+  readonly interactions: Interactions;
+  readonly talking: SessionsConductor;
+  readonly liveTexts: LiveTexts;
+} => {
   const interactions = openInteractions(parts, (id) => talking.wake(id));
+  const liveTexts = createLiveTexts({ store: parts.store, clock });
   const talking: SessionsConductor = createSessionsConductor({
     ...given.running,
     interactions,
+    liveTexts,
     sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
   });
   const { environments, checkRoom } = given;
-  return { interactions, talking, sessions: openSessions(parts, { environments, checkRoom, conductor: () => talking }) };
+  return {
+    interactions,
+    talking,
+    liveTexts,
+    sessions: openSessions(parts, { environments, checkRoom, conductor: () => talking }),
+  };
 };
 
 /** What waits for people. */

@@ -3,7 +3,7 @@
 // state is stored with the offset it was read up to, and what it says is stored before it is written, so that another
 // start of the node goes on with both exactly where they are. Contract: sessions, "Dispatch".
 
-import type { ConversationBody, InteractionAsk, InteractionOutcome, PermissionMode } from '@orrery/protocol';
+import type { ConversationBody, InteractionAsk, InteractionOutcome, LiveKind, PermissionMode } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import { MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
@@ -41,6 +41,12 @@ export type SessionFact =
   | { readonly kind: 'asks'; readonly key: string; readonly ask: InteractionAsk }
   | { readonly kind: 'withdrawn'; readonly key: string };
 
+/** Text of a row while it is written; nothing of it is stored. `text` is the row so far and begins it; `append` goes behind what began. */
+export type LivePiece = { readonly kind: LiveKind; readonly row: string } & (
+  | { readonly text: string }
+  | { readonly append: string }
+);
+
 /** One line for the program. `prompt`: the turn whose prompt it carries. */
 export type Saying = { readonly value: unknown; readonly prompt?: number };
 
@@ -50,6 +56,7 @@ export type Spoken<State> = {
   readonly events?: readonly ConversationBody[];
   readonly facts?: readonly SessionFact[];
   readonly say?: readonly Saying[];
+  readonly live?: readonly LivePiece[];
   readonly drift?: string;
 };
 
@@ -83,6 +90,7 @@ export type DialogueStep = {
   readonly events: readonly ConversationBody[];
   readonly facts: readonly SessionFact[];
   readonly frames: readonly DialogueFrame[];
+  readonly live: readonly LivePiece[];
 };
 
 /** One process of a session, from the node's side. Never throws on what a program may send. */
@@ -155,6 +163,7 @@ export const createDialogue = <State>(
       events: [...events, ...(spoken.events ?? []), ...(drifted?.events ?? [])],
       facts: spoken.facts ?? [],
       frames,
+      live: spoken.live ?? [],
     };
   };
   const state = (): State => {
@@ -196,7 +205,7 @@ export const createDialogue = <State>(
   };
 };
 
-const nothing: DialogueStep = { events: [], facts: [], frames: [] };
+const nothing: DialogueStep = { events: [], facts: [], frames: [], live: [] };
 
 /** What a program cannot be told. */
 export const cannotBeTold = (program: string, what: string): OrreryError =>

@@ -272,3 +272,18 @@ export const SESSION_START_MS = 180_000;
 // --- archives of lost places ---
 /** Paths of an archive that are told: what a person reads through. */
 export const ARCHIVE_PATHS = 1_000;
+/** Longest name of a transcript's row that is kept as it is, characters; a longer one is known by its hash. */
+export const ROW_NAME_CHARS = 200;
+/** Characters of one row that a search finds; what stands behind them is not found by its words. */
+export const SEARCH_ROW_CHARS = 8 * 1024;
+/** Words and phrases of one search, and its characters. */
+export const SEARCH_TERMS = 16;
+export const SEARCH_CHARS = 400;
+/** How often a session's readers are told of text that is being written, ms: 20 times a second at most. */
+export const LIVE_FRAME_MS = 50;
+/** Characters of one row that are shown while it is written; what is longer is shown when it is stored. */
+export const LIVE_ROW_CHARS = 64 * 1024;
+/** Rows of one session that are shown while they are written. */
+export const LIVE_ROWS = 32;
+/** Bytes that may wait for a reader before live text is left for later, when it takes some again. */
+export const LIVE_BACKLOG_BYTES = 64 * 1024;

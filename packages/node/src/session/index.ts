@@ -1,5 +1,6 @@
 export type { SessionConductor } from './doors.ts';
 export { isActive, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export { createLiveTexts, type LiveTexts } from './live-text.ts';
 export { sessionHandlers } from './routes.ts';
 export { createSessions, type Sessions } from './service.ts';
 export {

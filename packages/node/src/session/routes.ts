@@ -11,6 +11,8 @@ type SessionOperations =
   | 'sessionShow'
   | 'sessionSet'
   | 'sessionLog'
+  | 'sessionRows'
+  | 'sessionSearch'
   | 'sessionInterrupt'
   | 'sessionClose'
   | 'sessionEnd'
@@ -53,12 +55,9 @@ export const sessionHandlers = ({
   },
   sessionShow: ({ params }) => sessions.show(params.id),
   sessionSet: ({ params, body }) => sessions.set(params.id, body),
-  sessionLog: async ({ params, query }) => {
-    const { id } = await sessions.find(params.id);
-    const items = await store.ownEvents({ owner: id, after: query.after, limit: query.limit });
-    const last = items.length === query.limit ? items.at(-1) : undefined;
-    return { items: [...items], nextCursor: last?.sequence == null ? null : String(last.sequence), seq: store.seq() };
-  },
+  sessionLog: ({ params, query }) => sessions.transcripts.log(params.id, query),
+  sessionRows: ({ params, query }) => sessions.transcripts.rows(params.id, query),
+  sessionSearch: ({ query }) => sessions.transcripts.search(query),
   sessionInterrupt: ({ params }) => sessions.interrupt(params.id),
   sessionClose: ({ params }) => sessions.leave(params.id, 'close'),
   sessionEnd: ({ params }) => sessions.leave(params.id, 'end'),

@@ -35,11 +35,14 @@ import {
   sessionByRequest,
   updateTurn,
 } from './store.ts';
+import { createTranscripts, type Transcripts } from './transcript.ts';
 
 /** Use cases of sessions; one transaction each. A reference is an id, the beginning of one, or a name. */
 export type Sessions = {
   create(asked: SessionCreate): Promise<SessionView>;
   list(query: OperationCall<'sessionList'>['query']): Promise<{ items: SessionView[]; nextCursor: string | null; seq: number }>;
+  /** Reading what was said. */
+  readonly transcripts: Transcripts;
   find(reference: string): Promise<SessionRow>;
   show(reference: string): Promise<SessionView>;
   set(reference: string, change: { readonly name?: string; readonly mode?: PermissionMode }): Promise<SessionView>;
@@ -126,6 +129,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
   };
 
   return {
+    transcripts: createTranscripts(parts, find),
     find,
     show: async (reference) => view(await find(reference)),
     create: async (asked) => {

@@ -25,6 +25,35 @@ export type EventTextQuery = {
   readonly chars: number;
 };
 
+/** A page of a session's log that ends before a sequence; null: at its end. */
+export type TranscriptQuery = { readonly session: string; readonly before: number | null; readonly limit: number };
+
+/** The newest revision of a row, and the sequence at which the row stood first. */
+export type TranscriptRow = { readonly firstSequence: number; readonly event: OrreryEvent };
+
+/** Words to find: all of them. */
+export type SearchQuery = {
+  readonly terms: readonly { readonly text: string; readonly prefix: boolean }[];
+  readonly session: string | null;
+  readonly project: string | null;
+  /** The seq that the page ends before; null: at the newest. */
+  readonly before: number | null;
+  readonly limit: number;
+};
+
+/** An event that holds them. In the snippet U+0001 and U+0002 stand around each word that was found. */
+export type FoundWords = {
+  readonly seq: number;
+  readonly at: string;
+  readonly sequence: number;
+  readonly turn: number | null;
+  readonly kind: string;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly projectId: string;
+  readonly snippet: string;
+};
+
 /** A running transaction. Only SQL may be awaited inside: the writer is shared. */
 export type Tx = {
   readonly db: Kysely<Tables>;
@@ -45,7 +74,13 @@ export type Store = {
   events(query: { readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
   /** Events of a task or a session. */
   ownEvents(query: { readonly owner: string; readonly after: number; readonly limit: number }): Promise<readonly OrreryEvent[]>;
-  /** The same events as texts, for whoever only passes them on. */
+  /** A session's newest events before a sequence, oldest first. */
+  eventsBefore(query: TranscriptQuery): Promise<readonly OrreryEvent[]>;
+  /** The same of its rows: `before` and the order are those of their first places. */
+  transcriptRows(query: TranscriptQuery): Promise<readonly TranscriptRow[]>;
+  /** What sessions said and were told, newest first. */
+  searchWords(query: SearchQuery): Promise<readonly FoundWords[]>;
+  /** Events as texts, for whoever only passes them on. */
   eventTexts(query: EventTextQuery): Promise<readonly EventText[]>;
   /** Called after each commit that appended events, with those events in order. Never called from inside a transaction. */
   subscribe(listener: (events: readonly OrreryEvent[]) => void): () => void;

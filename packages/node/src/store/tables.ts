@@ -50,6 +50,9 @@ export type EventTable = {
   turn: number | null;
   kind: string;
   body: string;
+  /** Of a session's events: the row it is a revision of, and the sequence at which that row stood first. */
+  row: Generated<string | null>;
+  row_first: Generated<number | null>;
 };
 export type TaskTable = {
   key: Generated<number>;

@@ -4,10 +4,10 @@ import type { OrreryEvent, TurnView } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import { inertLine } from '../../inert.ts';
-import { createTimeline } from '../../timeline.ts';
 import type { CommandContext, Outcome } from '../command.ts';
 import { failing, heldUp } from './held-up.ts';
 import { answerTo, askText } from './interactions.ts';
+import { createWatching } from './watching.ts';
 
 type Following = { readonly session: string; readonly turn: string; readonly after: number };
 
@@ -25,7 +25,7 @@ export const followTurn = async (context: CommandContext, connection: Connection
   });
   const limit = input.number('timeout');
   const timer = limit === null ? undefined : setTimeout(() => ((stopped = 'late'), stop.abort()), limit);
-  const timeline = createTimeline(context.screen);
+  const watching = createWatching(context);
   const kept: OrreryEvent[] = [];
   const turns = async (): Promise<TurnView[]> => (await client.call('turnList', { params: { id: following.session } })).items;
   /** What keeps it from being sent at all. */
@@ -37,23 +37,24 @@ export const followTurn = async (context: CommandContext, connection: Connection
   try {
     const early = await held(await turns());
     if (early !== null) return early;
-    for await (const event of client.sessionEvents(following.session, { after: following.after, signal: stop.signal })) {
-      const lines = timeline.lines(event);
+    const how = { after: following.after, signal: stop.signal, ...watching.onLive };
+    for await (const event of client.sessionEvents(following.session, how)) {
       if (context.mode === 'json') kept.push(event);
-      else for (const text of lines) context.data({ text, json: event });
+      watching.event(event);
       if (!mayEnd(event)) continue;
       const items = await turns();
       const turn = items.find(({ id }) => id === following.turn) ?? null;
       if (turn !== null && isOver(turn))
-        return ended(context, { turn, session: following.session, kept, rest: timeline.flush() });
+        return ended(context, { turn, session: following.session, kept, rest: watching.flush() });
       if (turn !== null && event.body.kind === 'interaction.opened' && context.mode !== 'jsonl') {
-        const asked = await asks(context, connection, { ...following, rest: timeline.flush() });
+        const asked = await asks(context, connection, { ...following, rest: watching.flush() });
         if (asked !== null) return asked;
       }
       const waits = await held(items);
       if (waits !== null) return waits;
     }
   } finally {
+    watching.flush();
     release();
     clearTimeout(timer);
   }

@@ -1,7 +1,7 @@
 import type { OrreryEvent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
-import { createTimeline } from '../../timeline.ts';
 import type { Command } from '../command.ts';
+import { createWatching } from './watching.ts';
 
 /** Events that are read at once. */
 const PAGE = 1000;
@@ -11,13 +11,11 @@ export const sessionLog: Command = async (context) => {
   const { input, mode, world } = context;
   const { client } = await context.connect();
   const session = await client.call('sessionShow', { params: { id: input.argument('session') ?? '' } });
-  const timeline = createTimeline(context.screen);
+  const watching = createWatching(context);
   const kept: OrreryEvent[] = [];
   const show = (event: OrreryEvent): void => {
-    const lines = timeline.lines(event);
     if (mode === 'json') kept.push(event);
-    else if (mode === 'jsonl') context.data({ text: null, json: event });
-    else for (const text of lines) context.data({ text, json: event });
+    watching.event(event);
   };
   let after = input.number('after') ?? 0;
   for (let full = true; full;) {
@@ -27,7 +25,7 @@ export const sessionLog: Command = async (context) => {
     full = items.length === PAGE;
   }
   if (!input.flag('follow')) {
-    const rest = timeline.flush().join('\n');
+    const rest = watching.flush().join('\n');
     return mode === 'json' ? { result: { session: session.id, items: kept } } : { result: { session: session.id }, text: rest };
   }
   const stop = new AbortController();
@@ -37,8 +35,9 @@ export const sessionLog: Command = async (context) => {
     stop.abort();
   });
   try {
-    for await (const event of client.sessionEvents(session.id, { after, signal: stop.signal })) show(event);
+    for await (const event of client.sessionEvents(session.id, { after, signal: stop.signal, ...watching.onLive })) show(event);
   } finally {
+    watching.flush();
     release();
   }
   const error = new OrreryError('stopped_watching', 'Stopped watching; the session goes on.', {

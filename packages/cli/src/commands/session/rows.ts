@@ -123,6 +123,27 @@ export const sessionCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'session',
+    verb: 'search',
+    summary: 'find words in all sessions, newest first',
+    detail: 'It finds what people and agents said and what tools were told, not what tools printed.',
+    arguments: [
+      { name: 'words', required: true, summary: 'all of these words; "in quotes" they stand together, word* is a beginning' },
+    ],
+    options: [
+      { name: 'project', kind: 'text', value: 'PROJECT', summary: 'only in this project', completes: 'project' },
+      { name: 'session', kind: 'text', value: 'SESSION', summary: 'only in this session' },
+      { name: 'limit', kind: 'number', value: 'N', summary: 'at most so many (default: 20)' },
+      { name: 'cursor', kind: 'text', value: 'CURSOR', summary: 'go on behind a page before' },
+    ],
+    examples: [
+      { line: 'orrery session search "failing test"', does: 'both words, in any order' },
+      { line: 'orrery session search "pars*" --session site-1', does: 'parse, parser, parsing in one session' },
+    ],
+    operations: ['sessionSearch'],
+    load: async () => (await import('./search.ts')).sessionSearch,
+  },
+  {
+    noun: 'session',
     verb: 'stop',
     summary: 'stop the turn that runs; what waits stays',
     arguments: [session],

@@ -15,6 +15,7 @@ import { requireProgram } from '../program.ts';
 import { askOf, asked, decisionOf } from './asks.ts';
 import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
 import { noContent } from './content.ts';
+import { liveOf, writing } from './live.ts';
 import { claudeDialect, claudeState } from './translate.ts';
 import { controlCancel, controlRequest, controlResponse, userFrame } from './wire.ts';
 
@@ -33,6 +34,8 @@ const state = z.object({
   requests: z.int(),
   /** A turn that it began by itself, when something in the background had ended, is under way. */
   alone: z.boolean().default(false),
+  /** What it writes now: the model response, and the kind of its block. */
+  writing: writing.nullable().default(null),
 });
 type State = z.output<typeof state>;
 
@@ -54,6 +57,7 @@ const dialect: SessionDialect<State> = {
       asks: {},
       requests: 0,
       alone: false,
+      writing: null,
     },
     say: [{ value: { type: 'control_request', request_id: 'initialize', request: { subtype: 'initialize' } } }],
   }),
@@ -69,11 +73,18 @@ const dialect: SessionDialect<State> = {
         return onResult(now, frame);
       case 'user':
         return onUser(now, frame);
+      case 'stream_event':
+        return onStream(now, frame);
       default:
         return onOther(now, frame);
     }
   },
   tell,
+};
+
+const onStream = (now: State, frame: unknown): Spoken<State> => {
+  const told = liveOf(now.writing, frame, now.inner.message);
+  return { state: { ...now, writing: told.writing }, live: told.live };
 };
 
 const inner = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
@@ -239,7 +250,10 @@ const launch = (context: SessionContext): SessionLaunch => {
   const program = requireProgram(context.program, 'claude');
   return {
     command: program.executable,
-    args: [...claudeArguments(context), '--permission-prompt-tool', 'stdio', '--permission-mode', modes[context.mode]],
+    args: [
+      ...claudeArguments(context),
+      ...['--include-partial-messages', '--permission-prompt-tool', 'stdio', '--permission-mode', modes[context.mode]],
+    ],
     env: claudeEnvironment(context),
     homeFiles: {},
     programPaths: [program.directory],

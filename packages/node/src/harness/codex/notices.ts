@@ -7,6 +7,7 @@ import { INLINE_BODY_BYTES } from '../limits.ts';
 import { agentOf, contextRows, onAgentNotice, onCollab, onCompaction, onPlan, onTokens } from './content.ts';
 import { changeText, failureOfTurn, itemRows } from './items.ts';
 import { noUsage, without, type State } from './session-state.ts';
+import { isLive, liveOf, liveStart } from './live.ts';
 import { errorNotice, itemNotice, resolvedNotice, turnNotice } from './session-wire.ts';
 
 /** Changes of files that are remembered; it makes a handful at once. */
@@ -17,13 +18,7 @@ const QUIET = new Set([
   ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
   ...['turn/started', 'turn/diff/updated', 'account/rateLimits/updated', 'account/updated'],
   ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
-  ...['item/agentMessage/delta', 'item/plan/delta', 'item/reasoning/summaryPartAdded', 'item/reasoning/summaryTextDelta'],
-  ...[
-    'item/reasoning/textDelta',
-    'item/commandExecution/outputDelta',
-    'item/fileChange/outputDelta',
-    'item/mcpToolCall/progress',
-  ],
+  ...['item/fileChange/outputDelta', 'item/mcpToolCall/progress'],
 ]);
 
 /** One of its notifications. */
@@ -48,6 +43,7 @@ export const onNotice = (now: State, method: string, frame: Readonly<Record<stri
       return { state: { ...now, asks: without(now.asks, key) }, facts: [{ kind: 'withdrawn', key }] };
     }
     default:
+      if (isLive(method)) return { state: now, live: liveOf(method, frame) };
       return QUIET.has(method) ? { state: now } : { state: now, drift: `notification ${method}`.slice(0, 80) };
   }
 };
@@ -68,7 +64,8 @@ const onItem = (now: State, ended: boolean, frame: unknown): Spoken<State> => {
           { id: item.id, paths: item.changes.map(({ path }) => path), text: clip(changeText(item), INLINE_BODY_BYTES) },
         ]
       : now.changes.filter(({ id }) => !ended || id !== item.id);
-  return { state: { ...now, changes: changes.slice(-REMEMBERED_CHANGES) }, events: itemRows(item, ended) };
+  const live = ended ? [] : liveStart(item);
+  return { state: { ...now, changes: changes.slice(-REMEMBERED_CHANGES) }, events: itemRows(item, ended), live };
 };
 
 /** A steer is heard when its words stand in the thread. */

@@ -13,6 +13,7 @@ import {
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
 import { hearContent, piContent } from './content.ts';
 import { piLaunch } from './launch.ts';
+import { liveOf, written } from './live.ts';
 import { piDialect, piState } from './translate.ts';
 import { catalogueOf, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
 
@@ -24,6 +25,8 @@ const state = z.object({
   steers: z.array(z.object({ key: z.string(), text: z.string() })),
   commands: z.array(z.object({ name: z.string(), description: z.string() })),
   content: piContent,
+  /** Kinds of which the response that is written has a part already. */
+  written,
 });
 type State = z.output<typeof state>;
 
@@ -40,6 +43,7 @@ const dialect: SessionDialect<State> = {
       requests: 0,
       steers: [],
       commands: [],
+      written: [],
       content: { used: null, window: null },
     },
     say: ['get_commands', 'get_available_models', 'get_state'].map((type) => ({ value: { id: type, type } })),
@@ -52,6 +56,9 @@ const dialect: SessionDialect<State> = {
         return onSettled(now, frame);
       case 'message_end':
         return onMessage(now, frame);
+      case 'message_update':
+      case 'tool_execution_update':
+        return onWriting(now, frame);
       default:
         return inner(now, frame);
     }
@@ -63,14 +70,21 @@ const dialect: SessionDialect<State> = {
 const inner = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
   const { state: next, events, drift } = piDialect.frame(now.inner, frame);
   const rows = events.map((event) =>
-    'row' in event && event.row.startsWith('response-') ? { ...event, row: `turn-${now.turn ?? 0}-${event.row}` } : event,
+    'row' in event && event.row.startsWith('response-') ? { ...event, row: rowIn(now, event.row) } : event,
   );
   const { content, events: more } = hearContent(now.content, frame);
   return { state: { ...now, inner: next, content }, events: [...rows, ...more], ...(drift === undefined ? {} : { drift }) };
 };
 
+const onWriting = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  const { written, live } = liveOf(now.written, { frame, row: rowIn(now, `response-${now.inner.responses + 1}`) });
+  return { ...inner({ ...now, written }, frame), live };
+};
+
+const rowIn = ({ turn }: State, row: string): string => `turn-${turn ?? 0}-${row}`;
+
 const onMessage = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
-  const step = inner(now, frame);
+  const step = inner({ ...now, written: [] }, frame);
   if (messageEnd.safeParse(frame).data?.message.role !== 'user' || now.turn === null) return step;
   const [first, ...steers] = now.steers;
   // A steer is heard when its words are put before the model.

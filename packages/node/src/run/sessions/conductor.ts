@@ -151,6 +151,7 @@ const goOn = async (
     if (unkept) throw thrown;
   } finally {
     mine.live = null;
+    parts.liveTexts.clear(session.id);
   }
   // Whoever stopped its environment under it wants it stopped: what waits does not start it again by itself.
   return !(await isPlaceClosed(parts, session));

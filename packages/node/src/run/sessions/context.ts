@@ -5,12 +5,14 @@ import type { EnvironmentConductor } from '../../environment/index.ts';
 import type { Environment, Handle } from '../../exec/backend.ts';
 import type { Dialogue } from '../../harness/dialogue.ts';
 import type { Mutex } from '../../kernel/mutex.ts';
+import type { LiveTexts } from '../../session/index.ts';
 import type { ConductorParts } from '../doors.ts';
 
 export type SessionConductorParts = ConductorParts & {
   /** Opens and starts environments. */
   readonly environments: EnvironmentConductor;
   readonly interactions: Pick<Interactions, 'timeOut'>;
+  readonly liveTexts: LiveTexts;
   readonly sessions: { readonly idleMs: number; readonly interactionMs: number | null };
 };
 

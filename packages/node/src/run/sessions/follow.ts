@@ -1,6 +1,7 @@
 // Follows a session's program to its end: its output becomes rows, what it is to be told is written at most once.
 
 import type { RunEnd } from '../../exec/backend.ts';
+import type { DialogueStep } from '../../harness/dialogue.ts';
 import { OUTPUT_TAKEN_BYTES, STDERR_TAIL_BYTES } from '../../kernel/limits.ts';
 import { OrreryError } from '@orrery/protocol';
 import { findSessionRun, findTurn, framesOf, removeFrames, updateTurn, type TurnRow } from '../../session/index.ts';
@@ -50,9 +51,20 @@ const hear = async (parts: SessionConductorParts, live: Live): Promise<void> => 
 const takeIn = async (parts: SessionConductorParts, live: Live, bytes: Uint8Array): Promise<number> => {
   const before = live.dialogue.position().offset;
   const steps = live.dialogue.push(bytes);
+  showLive(parts, live, steps);
   const { offset } = live.dialogue.position();
   if (offset > before) await commitSteps(parts, live, { steps, position: { stdout_offset: offset } });
   return offset;
+};
+
+/** Readers see what is being written at once, before anything is stored; nobody waits for them. */
+const showLive = ({ liveTexts }: SessionConductorParts, { sessionId }: Live, steps: readonly DialogueStep[]): void => {
+  for (const { live, events, facts } of steps) {
+    for (const piece of live) liveTexts.add(sessionId, piece);
+    for (const body of events)
+      if (body.kind === 'text' || body.kind === 'thinking' || body.kind === 'tool.result') liveTexts.over(sessionId, body);
+    if (facts.some(({ kind }) => kind === 'ended')) liveTexts.clear(sessionId);
+  }
 };
 
 /** What it says beside is only kept as a tail that explains an end. */

@@ -4,6 +4,7 @@ import { repositoryChange } from './003-repository-change.ts';
 import { taskWaits } from './004-task-waits.ts';
 import { sessions } from './005-sessions.ts';
 import { sessionContent } from './006-session-content.ts';
+import { transcripts } from './007-transcripts.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   taskWaits,
   sessions,
   sessionContent,
+  transcripts,
 ];

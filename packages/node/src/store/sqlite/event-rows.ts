@@ -5,6 +5,7 @@ import { toInstant } from '../../kernel/clock.ts';
 import { EVENT_BODY_BYTES, EVENT_PAGE } from '../../kernel/limits.ts';
 import type { EventText, EventTextQuery, NewEvent } from '../store.ts';
 import type { AppendedRow, AppendRow } from './messages.ts';
+import { rowOf, wordsOf } from './transcript-words.ts';
 
 /** The rows of events to append; a body over the limit is refused with `input_too_large`. */
 export const toAppendRows = (events: readonly NewEvent[], nowMs: number): AppendRow[] =>
@@ -12,7 +13,9 @@ export const toAppendRows = (events: readonly NewEvent[], nowMs: number): Append
     const text = JSON.stringify(body);
     // A UTF-16 unit is at most three bytes, so most bodies need no counting.
     if (text.length * 3 > EVENT_BODY_BYTES && Buffer.byteLength(text) > EVENT_BODY_BYTES) throw tooLarge(body);
-    return [sessionId ?? taskId, turn, body.kind, text, nowMs];
+    return sessionId === undefined
+      ? [taskId, turn, body.kind, text, nowMs, null, null]
+      : [sessionId, turn, body.kind, text, nowMs, rowOf(body), wordsOf(body)];
   });
 
 const tooLarge = (body: EventBody): OrreryError =>
@@ -38,7 +41,7 @@ export const toEvents = ({
   });
 };
 
-type EventRow = {
+export type EventRow = {
   seq: number;
   at: number;
   taskId: string | null;
@@ -48,7 +51,8 @@ type EventRow = {
   body: string;
 };
 
-const fromRow = ({ seq, at, taskId, sessionId, sequence, turn, body }: EventRow): OrreryEvent => ({
+/** An event as it was stored. */
+export const fromRow = ({ seq, at, taskId, sessionId, sequence, turn, body }: EventRow): OrreryEvent => ({
   seq,
   at: toInstant(at),
   taskId,
@@ -62,18 +66,19 @@ const fromRow = ({ seq, at, taskId, sessionId, sequence, turn, body }: EventRow)
 const textOf = ({ seq, at, taskId, sessionId, sequence, turn, body }: EventRow): string =>
   `{"seq":${seq},"at":"${toInstant(at)}","taskId":${JSON.stringify(taskId)},${sessionId === null ? '' : `"sessionId":${JSON.stringify(sessionId)},`}"sequence":${sequence},"turn":${turn},"body":${body}}`;
 
-const columns =
+export const eventColumns =
   'event.seq, event.at, task.id AS taskId, session.id AS sessionId, event.sequence, event.turn, event.kind, event.body';
-const owners = 'event LEFT JOIN task ON task.key = event.task_key LEFT JOIN session ON session.key = event.session_key';
+export const eventOwners =
+  'event LEFT JOIN task ON task.key = event.task_key LEFT JOIN session ON session.key = event.session_key';
 
 /** Reads pages of events; a page has at most `EVENT_PAGE` events whatever is asked. */
 export const createEventReader = (db: Database.Database) => {
-  const ofNode = db.prepare(`SELECT ${columns} FROM ${owners} WHERE event.seq > ? ORDER BY event.seq LIMIT ?`);
+  const ofNode = db.prepare(`SELECT ${eventColumns} FROM ${eventOwners} WHERE event.seq > ? ORDER BY event.seq LIMIT ?`);
   const ofTask = db.prepare(
-    `SELECT ${columns} FROM ${owners} WHERE event.task_key = (SELECT key FROM task WHERE id = ?) AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
+    `SELECT ${eventColumns} FROM ${eventOwners} WHERE event.task_key = (SELECT key FROM task WHERE id = ?) AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
   );
   const ofSession = db.prepare(
-    `SELECT ${columns} FROM ${owners} WHERE event.session_key = (SELECT key FROM session WHERE id = ?) AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
+    `SELECT ${eventColumns} FROM ${eventOwners} WHERE event.session_key = (SELECT key FROM session WHERE id = ?) AND event.sequence > ? ORDER BY event.sequence LIMIT ?`,
   );
   const of = (owner: string): typeof ofTask => (isId('session', owner) ? ofSession : ofTask);
   /** Read row by row: a page of large events must not be in memory before its bound is found. */

@@ -6,8 +6,19 @@ import type { Fault } from './faults.ts';
 /** Values that SQLite can bind. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** One event to insert: the id of its task or session, turn, kind, body as JSON, instant in milliseconds. */
-export type AppendRow = readonly [owner: string | null, turn: number | null, kind: string, body: string, at: number];
+/**
+ * One event to insert: the id of its task or session, turn, kind, body as JSON, instant in milliseconds, and for a
+ * session's: the name of its row and the words it is found by.
+ */
+export type AppendRow = readonly [
+  owner: string | null,
+  turn: number | null,
+  kind: string,
+  body: string,
+  at: number,
+  row: string | null,
+  words: string | null,
+];
 
 /** The numbers one event got. */
 export type AppendedRow = readonly [seq: number, sequence: number | null];

@@ -12,6 +12,7 @@ import { openReading } from './connection.ts';
 import { createEventReader } from './event-rows.ts';
 import { fromFault, toFault } from './faults.ts';
 import type { WriterSettings } from './messages.ts';
+import { createTranscriptReader } from './transcript-reader.ts';
 import { startWriter, type WriterPort } from './writer-port.ts';
 
 type Listener = (events: readonly OrreryEvent[]) => void;
@@ -73,6 +74,7 @@ export const openStore = async ({
   const reading = openReading({ file, busyMs: STORE_BUSY_MS });
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reading }) });
   const reader = createEventReader(reading);
+  const transcripts = createTranscriptReader(reading);
   const listeners = createListeners(log);
   let seq = writer.seq;
   const loop = createCommitLoop({
@@ -95,6 +97,9 @@ export const openStore = async ({
     seq: () => seq,
     events: async (query) => faultsNamed(() => reader.events(query)),
     ownEvents: async (query) => faultsNamed(() => reader.ownEvents(query)),
+    eventsBefore: async (query) => faultsNamed(() => transcripts.eventsBefore(query)),
+    transcriptRows: async (query) => faultsNamed(() => transcripts.transcriptRows(query)),
+    searchWords: async (query) => faultsNamed(() => transcripts.searchWords(query)),
     eventTexts: async (query) => faultsNamed(() => reader.eventTexts(query)),
     subscribe: listeners.add,
     close: async () => {

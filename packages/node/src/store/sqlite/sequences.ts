@@ -3,7 +3,12 @@ import type Database from 'better-sqlite3';
 import { ownFaults } from './faults.ts';
 
 /** Whose log an event is in: a task's or a session's, by the key of its row. */
-export type Owner = { readonly of: 'task' | 'session'; readonly key: number };
+export type Owner = {
+  readonly of: 'task' | 'session';
+  readonly key: number;
+  /** Of a session: the tokens that a search is narrowed by. */
+  readonly scope: string | null;
+};
 
 /** The owner of a log and the sequence of its newest event. */
 type Counter = { readonly owner: Owner; readonly sequence: number };
@@ -37,10 +42,11 @@ export const createSequences = (db: Database.Database): Sequences => {
 
   const load = (id: string): Counter => {
     const of = isId('session', id) ? 'session' : 'task';
-    const row = find[of].key.get(id) as { key: number } | undefined;
+    const row = find[of].key.get(id) as { key: number; project_id: string } | undefined;
     if (row === undefined) throw Object.assign(new Error('There is no such task.'), { code: ownFaults.unknownTask });
     const last = find[of].sequence.get(row.key) as { sequence: number | null };
-    return { owner: { of, key: row.key }, sequence: last.sequence ?? 0 };
+    const scope = of === 'session' ? searchScope({ session: row.key, project: row.project_id }) : null;
+    return { owner: { of, key: row.key, scope }, sequence: last.sequence ?? 0 };
   };
 
   return {
@@ -70,7 +76,13 @@ export const createSequences = (db: Database.Database): Sequences => {
   };
 };
 
+/** The tokens of a session and of its project in the index of words. */
+export const searchScope = ({ session, project }: { readonly session: number; readonly project: string }): string =>
+  `${sessionToken(session)} ${projectToken(project)}`;
+export const sessionToken = (key: number): string => `s${key}`;
+export const projectToken = (id: string): string => `p${id.replaceAll('_', '')}`;
+
 const statements = (db: Database.Database, of: Owner['of']) => ({
-  key: db.prepare(`SELECT key FROM ${of} WHERE id = ?`),
+  key: db.prepare(`SELECT key, project_id FROM ${of} WHERE id = ?`),
   sequence: db.prepare(`SELECT max(sequence) AS sequence FROM event WHERE ${of}_key = ?`),
 });

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { toFault, type Fault } from './faults.ts';
+import { createInsert } from './insert-event.ts';
 import type { AppendedRow, AppendRow, Request, Result, SqlValue } from './messages.ts';
-import { createSequences, type Mark, type Owner } from './sequences.ts';
+import { createSequences, type Mark } from './sequences.ts';
 
 /** Prepared statements that are kept; beyond, all are prepared again. Queries of slices are few and fixed. */
 const PREPARED_STATEMENTS = 500;
@@ -9,17 +10,13 @@ const PREPARED_STATEMENTS = 500;
 /** Runs the requests of the node on the writing connection, one after the other. */
 export type WriterSession = { readonly seq: number; run(request: Request): Result };
 
-const keyOf = (owner: Owner | null, of: Owner['of']): number | null => (owner?.of === of ? owner.key : null);
-
 const done: Result = { kind: 'done' };
 const start: Mark = { seq: 0, changes: 0 };
 
 /** Makes a session over an open, migrated database. One group transaction at a time, one savepoint in it at a time. */
 export const createWriterSession = (db: Database.Database): WriterSession => {
   const sequences = createSequences(db);
-  const insert = db.prepare(
-    'INSERT INTO event (seq, at, task_key, session_key, sequence, turn, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  );
+  const insert = createInsert(db);
   const prepared = new Map<string, Database.Statement>();
   let groupMark = start;
   let jobMark = start;
@@ -41,18 +38,8 @@ export const createWriterSession = (db: Database.Database): WriterSession => {
     let inserted = 0;
     try {
       const numbers = rows.map(([owner]) => sequences.next(owner));
-      for (const [, turn, kind, body, at] of rows) {
-        const number = numbers[inserted]!;
-        insert.run(
-          number.seq,
-          at,
-          keyOf(number.owner, 'task'),
-          keyOf(number.owner, 'session'),
-          number.sequence,
-          turn,
-          kind,
-          body,
-        );
+      for (const row of rows) {
+        insert(numbers[inserted]!, row);
         inserted++;
       }
       return numbers.map(({ seq, sequence }) => [seq, sequence] as const);
