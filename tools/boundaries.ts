@@ -9,7 +9,11 @@ import type { Finding, Source } from './source.ts';
 export const PACKAGES: Record<string, { ours: readonly string[]; others: readonly string[]; builtins: boolean }> = {
   protocol: { ours: [], others: ['zod'], builtins: false },
   client: { ours: ['protocol'], others: [], builtins: true },
-  cli: { ours: ['protocol', 'client'], others: ['commander', 'ink', 'react', 'string-width'], builtins: true },
+  cli: {
+    ours: ['protocol', 'client'],
+    others: ['@agentclientprotocol/sdk', 'commander', 'ink', 'react', 'string-width'],
+    builtins: true,
+  },
   'scripted-model': { ours: [], others: [], builtins: true },
   node: {
     ours: ['protocol', 'scripted-model'],

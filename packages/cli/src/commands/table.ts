@@ -1,4 +1,5 @@
 // The one command table. Help, man pages, completion, documentation and the dispatch are made of it.
+import { acpCommands } from './acp/rows.ts';
 import { backendCommands } from './backend/rows.ts';
 import { chatCommands } from './chat/rows.ts';
 import type { CommandSpec } from './command.ts';
@@ -29,6 +30,7 @@ export const table: readonly CommandSpec[] = [
   ...envCommands,
   ...insideCommands,
   ...sessionCommands,
+  ...acpCommands,
   ...queueCommands,
   ...harnessCommands,
   ...backendCommands,
