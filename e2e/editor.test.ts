@@ -1,13 +1,7 @@
 /** Orrery as the agent of an editor: `orrery acp` on a real node with real programs, spoken with as an editor does. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  methods,
-  RequestError,
-  type ContentBlock,
-  type RequestPermissionRequest,
-  type RequestPermissionResponse,
-} from '@agentclientprotocol/sdk';
+import { methods, RequestError, type RequestPermissionRequest, type RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import type { Client } from '@orrery/client';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { beforeAll, describe, expect, it } from 'vitest';

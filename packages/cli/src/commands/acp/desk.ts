@@ -187,12 +187,12 @@ const checkoutOf = (
 const prefaceOf = ({ name, environment, harness, mode }: SessionView, { servers }: Asked): string => {
   const tools = servers.map(inertLine).join(', ');
   return [
-    `*Orrery session ${inertLine(name)}: ${inertLine(harness)}, mode ${mode}, in the environment ${inertLine(environment.name)} on ${inertLine(environment.backend)}.`,
+    `Orrery session ${inertLine(name)}: ${inertLine(harness)}, mode ${mode}, in the environment ${inertLine(environment.name)} on ${inertLine(environment.backend)}.`,
     'The agent works in a checkout of its own, begun at what is committed here: files of this folder do not change, and what is not committed is not there.',
-    `Paths are shown as those of this folder. See the checkout: \`orrery env show ${environment.name}\`.*`,
+    `Paths are shown as those of this folder. See the checkout: \`orrery env show ${environment.name}\`.`,
     ...(servers.length === 0
       ? []
-      : [`\n\n*The editor's tool servers (${tools}) are not given to the agent: it is in an environment of its own.*`]),
+      : [`\n\nThe editor's tool servers (${tools}) are not given to the agent: it is in an environment of its own.`]),
     '\n\n',
   ].join(' ');
 };

@@ -75,7 +75,7 @@ const ask = async (parts: QuestionParts, asked: Asked, mine: Put): Promise<void>
     return parts.tell(
       said(
         'agent_message_chunk',
-        `\n\n${inertLine(asked.ask.title)}\n\n*It waits: orrery session answer ${asked.id} say --message "…"*\n\n`,
+        `\n\n${inertLine(asked.ask.title)}\n\nIt waits: \`orrery session answer ${asked.id} say --message TEXT\`\n\n`,
       ),
     );
   const toolCallId = parts.openCall(asked.ask.tool) ?? asked.id;
@@ -93,7 +93,7 @@ const ask = async (parts: QuestionParts, asked: Asked, mine: Put): Promise<void>
   } catch (thrown) {
     const error = toOrreryError(thrown);
     // It may be this very answer that settled it, when the node was away while it answered.
-    await parts.tell(said('agent_message_chunk', `\n\n*The answer did not count: ${inertLine(error.message)}*\n\n`));
+    await parts.tell(said('agent_message_chunk', `\n\nThe answer did not count: ${inertLine(error.message)}\n\n`));
   }
 };
 
@@ -103,7 +103,7 @@ const stays = (parts: QuestionParts, { id, ask: { title, outcomes } }: Asked): P
   return parts.tell(
     said(
       'agent_message_chunk',
-      `\n\n*Not answered: ${inertLine(title)}. It does not happen until it is: orrery session answer ${id} ${word}*\n\n`,
+      `\n\nNot answered: ${inertLine(title)}. It does not happen until it is: \`orrery session answer ${id} ${word}\`\n\n`,
     ),
   );
 };

@@ -149,7 +149,7 @@ const replay = async (room: Room): Promise<void> => {
   let after = Math.max(0, last - acpLimits.replayEvents);
   if (after > 0)
     await room.tell(
-      said('agent_message_chunk', `*${after} earlier events are left out: orrery session log ${room.session.id}*\n\n`),
+      said('agent_message_chunk', `${after} earlier events are left out: \`orrery session log ${room.session.id}\`\n\n`),
     );
   while (after < last) {
     const { items } = await room.link.call('sessionLog', { params: { id: room.session.id }, query: { after, limit: 1000 } });
@@ -178,7 +178,7 @@ const follow = async (room: Room): Promise<void> => {
   const { signal } = room.stop;
   const onReset = (after: number): void => {
     void room.tell(
-      said('agent_message_chunk', `\n\n*The events up to ${after} are gone: orrery session log ${room.session.id}*\n\n`),
+      said('agent_message_chunk', `\n\nThe events up to ${after} are gone: \`orrery session log ${room.session.id}\`\n\n`),
     );
   };
   for await (const event of room.link.follow(room.session.id, { after: room.cursor, signal, onReset })) await take(room, event);

@@ -69,6 +69,36 @@ describe('updates', () => {
     ]);
   });
 
+  it('tell plans and how full the window is, and keep the words of sub-agents apart', () => {
+    const entries = [
+      { text: 'Look', status: 'done' as const },
+      { text: 'Mend', status: 'active' as const },
+    ];
+    expect(
+      translated([
+        { kind: 'plan', row: 'p', entries },
+        { kind: 'context', usedTokens: 10, windowTokens: 200 },
+        { kind: 'context', usedTokens: 10, windowTokens: null },
+        { kind: 'text', row: 'x', text: 'from below', agent: 'a' },
+        { kind: 'agent', row: 'a', name: 'looker\u001b[1m', state: 'completed', summary: 'found it' },
+      ]),
+    ).toEqual([
+      {
+        sessionUpdate: 'plan',
+        entries: [
+          { content: 'Look', priority: 'medium', status: 'completed' },
+          { content: 'Mend', priority: 'medium', status: 'in_progress' },
+        ],
+      },
+      { sessionUpdate: 'usage_update', used: 10, size: 200 },
+      { sessionUpdate: 'agent_thought_chunk', messageId: '1.x.text', content: { type: 'text', text: 'from below' } },
+      {
+        sessionUpdate: 'agent_thought_chunk',
+        content: { type: 'text', text: 'Sub-agent looker, completed: found it\n' },
+      },
+    ]);
+  });
+
   it('give notices only to an editor that takes them', () => {
     const notice: EventBody = { kind: 'notice', level: 'warning', text: 'The model is slow.' };
     expect([translated([notice], true), translated([notice])].map(([update]) => update?.sessionUpdate)).toEqual([

@@ -1,6 +1,7 @@
 // Events of a session as updates of an editor. Text comes as what is new of each row.
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { OrreryEvent } from '@orrery/protocol';
+import { contentUpdates } from './content.ts';
 import { acpLimits } from './limits.ts';
 import type { Place } from './place.ts';
 import { toolFace, words } from './tools.ts';
@@ -54,7 +55,12 @@ const updatesOf = ({ body, turn }: OrreryEvent, parts: TranslationParts, memory:
     case 'user':
       return [said('user_message_chunk', body.text)];
     case 'text':
-      return newText(memory, { as: 'agent_message_chunk', row: `${turn}.${body.row}.text`, text: body.text });
+      // Words of a sub-agent are not those of the agent.
+      return newText(memory, {
+        as: body.agent === undefined ? 'agent_message_chunk' : 'agent_thought_chunk',
+        row: `${turn}.${body.row}.text`,
+        text: body.text,
+      });
     case 'thinking':
       return newText(memory, { as: 'agent_thought_chunk', row: `${turn}.${body.row}.thinking`, text: body.text });
     case 'tool.call':
@@ -64,7 +70,7 @@ const updatesOf = ({ body, turn }: OrreryEvent, parts: TranslationParts, memory:
     case 'notice':
       return [noticeUpdate(body, parts)];
     default:
-      return [];
+      return contentUpdates(body) ?? [];
   }
 };
 
