@@ -5,7 +5,7 @@ import type { Client } from '@orrery/client';
 import type { SessionView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
+import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type TalkerName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
@@ -15,12 +15,16 @@ import { waitFor } from './support/wait.ts';
 
 const SLOW = { timeout: 240_000 };
 
-/** Programs that hold conversations, and whether each asks before it acts. */
+/** Programs that hold conversations, whether each asks before it acts, and takes words into a turn that runs. */
 const talkers = [
-  { name: 'claude', asks: true },
-  { name: 'codex', asks: true },
-  { name: 'pi', asks: false },
-] as const satisfies readonly { readonly name: AgentName; readonly asks: boolean }[];
+  { name: 'claude', asks: true, steers: true },
+  { name: 'codex', asks: true, steers: true },
+  { name: 'pi', asks: false, steers: true },
+  { name: 'opencode', asks: true, steers: false },
+  { name: 'gemini', asks: true, steers: false },
+  { name: 'copilot', asks: true, steers: false },
+  { name: 'qwen', asks: true, steers: false },
+] as const satisfies readonly { readonly name: TalkerName; readonly asks: boolean; readonly steers: boolean }[];
 
 const cases = {
   talk: [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer, after sleep.' }],
@@ -35,7 +39,7 @@ const cases = {
 /** A case that is not one of this program. */
 const notOfIt = (_name: string, _test: () => Promise<void>): void => undefined;
 
-for (const { name, asks } of talkers) {
+for (const { name, asks, steers } of talkers) {
   describe.skipIf(!isThere(name))(`sessions with ${name}`, SLOW, () => {
     const place = placeOfSuite();
     let model: ScriptedModel;
@@ -131,7 +135,23 @@ for (const { name, asks } of talkers) {
     const letGo = ({ environment }: SessionView): void =>
       writeFileSync(join(place.data, 'environments', environment.id, 'home', 'go'), '');
 
-    it('takes words into the turn that runs', async () => {
+    const whereItSteers = steers ? it : notOfIt;
+    const whereItDoesNotSteer = steers ? notOfIt : it;
+
+    whereItDoesNotSteer('is refused words into the turn that runs; what is queued comes after it', async () => {
+      const session = await start('steer', { mode: 'all' });
+      const { id } = session;
+      await toolRuns(id);
+      expect(await codeOf(send(id, 'Leave the docs alone.', { kind: 'steer' }))).toBe('unsupported');
+      const queued = await send(id, 'And later this. MARKER-steer-3');
+      letGo(session);
+      expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
+      expect((await turnOver(client, id, queued.id)).turn).toBe(2);
+      expect(texts(await logOf(client, id))).toEqual(['I heard it.', 'Later.']);
+      expect(model.promptCounts()).toMatchObject({ 'MARKER-steer-1': 1, 'MARKER-steer-3': 1 });
+    });
+
+    whereItSteers('takes words into the turn that runs', async () => {
       const session = await start('steer', { mode: 'all' });
       const { id } = session;
       await toolRuns(id);

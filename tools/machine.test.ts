@@ -29,7 +29,7 @@ const full: Machine = {
   docker: 'Docker version 20.10.24',
   sshServer: '/usr/sbin/sshd',
   cluster: '/lab/kubernetes',
-  programs: ['pi', 'claude', 'codex'],
+  programs: ['pi', 'claude', 'codex', 'opencode', 'gemini', 'copilot', 'qwen'],
 };
 
 describe('what a suite needs of the machine', () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { installedPrograms } from './agent-programs.ts';
+import { installedPrograms, programsOfPlatform } from './agent-programs.ts';
 
 /** What a suite may need of the machine it runs on. */
 export type Need =
@@ -129,7 +129,7 @@ const ANSWERS: Record<Need, { has: (found: Machine) => boolean; fix: string }> =
     fix: 'the keeper reports no Landlock (kernel 5.13 or later, landlock in the lsm= list)',
   },
   'agent-programs': {
-    has: ({ programs }) => programs.length === 3,
+    has: ({ programs }) => programsOfPlatform().every((id) => programs.includes(id)),
     fix: 'not every agent program is installed (node tools/agent-programs.ts; needs the npm registry)',
   },
   keeper: { has: ({ keeper }) => keeper !== undefined, fix: 'no keeper binary (npm test builds it when there is a compiler)' },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ProgramPin } from '../packages/node/src/harness/harness.ts';
 
 /** What has to be known of a program to install it. */
-export type Pin = Pick<ProgramPin, 'packages' | 'executable' | 'version'>;
+export type Pin = Pick<ProgramPin, 'packages' | 'executable' | 'version' | 'alone'>;
 
 const platform = `${process.platform}-${process.arch}`;
 
@@ -41,7 +41,8 @@ export function installPinned(folder: string, id: string, pin: Pin): string | un
   mkdirSync(folder, { recursive: true });
   const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const omitted = pin.alone === true ? ['--omit=optional'] : [];
+  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...omitted];
   const done = spawnSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 300_000 });
   if (done.status !== 0) return `${id} could not be installed: ${(done.stderr || String(done.error)).trim().split('\n')[0]}`;
   const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lock;

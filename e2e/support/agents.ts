@@ -9,6 +9,10 @@ import { PROGRAMS } from './place.ts';
 export const agentNames = ['claude', 'codex', 'pi'] as const;
 export type AgentName = (typeof agentNames)[number];
 
+/** Programs that hold sessions beside them, over the Agent Client Protocol. */
+export const acpNames = ['opencode', 'gemini', 'copilot', 'qwen'] as const;
+export type TalkerName = AgentName | (typeof acpNames)[number];
+
 /** The provider each one calls. */
 export const providerOf: Readonly<Record<AgentName, 'anthropic' | 'openai'>> = {
   claude: 'anthropic',
@@ -17,7 +21,7 @@ export const providerOf: Readonly<Record<AgentName, 'anthropic' | 'openai'>> = {
 };
 
 /** Whether the program is there; when not, it is said aloud, since nothing then shows that it works. */
-export const isThere = (name: AgentName): boolean => {
+export const isThere = (name: TalkerName): boolean => {
   const there = existsSync(join(PROGRAMS, name, 'node_modules'));
   if (!there) process.stderr.write(`SKIPPED: ${name} is not installed below ${PROGRAMS}; nothing here says that it works.\n`);
   return there;
@@ -32,6 +36,7 @@ export const configFor = (model: ScriptedModel, more: object = {}): object => ({
   providers: {
     anthropic: { baseUrl: model.url, apiKey: 'secret:test' },
     openai: { baseUrl: model.url, apiKey: 'secret:test' },
+    google: { baseUrl: model.url, apiKey: 'secret:test' },
   },
   ...more,
 });

@@ -11,9 +11,12 @@ export const clip = (text: string, limit: number): string => {
   if (text.length * 4 <= limit) return text;
   const bytes = byteLength(text);
   if (bytes <= limit) return text;
-  const { read } = encoder.encodeInto(text, new Uint8Array(limit));
-  return `${text.slice(0, read)}\n[cut: ${limit} of ${bytes} bytes shown]`;
+  return `${beginning(text, limit)}\n[cut: ${limit} of ${bytes} bytes shown]`;
 };
+
+/** The beginning of a text within `limit` bytes. Never cuts a character. */
+export const beginning = (text: string, limit: number): string =>
+  text.slice(0, encoder.encodeInto(text, new Uint8Array(limit)).read);
 
 /** What a tool was given, as text: a text stays as it is, everything else becomes JSON. */
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

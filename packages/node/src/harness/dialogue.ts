@@ -30,8 +30,11 @@ export type SessionCatalogue = {
 export type SessionFact =
   /** It takes prompts. */
   | { readonly kind: 'ready' }
+  /** It never will: this process is of no use. */
+  | { readonly kind: 'unfit'; readonly reason: string }
   | { readonly kind: 'conversation'; readonly id: string }
-  | { readonly kind: 'catalogue'; readonly catalogue: SessionCatalogue }
+  /** What it reports anew; the rest stays as it was reported. */
+  | { readonly kind: 'catalogue'; readonly catalogue: Partial<SessionCatalogue> }
   | { readonly kind: 'mode'; readonly mode: string }
   | { readonly kind: 'accepted'; readonly turn: number }
   | { readonly kind: 'steered'; readonly key: string; readonly refused: string | null }

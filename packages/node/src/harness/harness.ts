@@ -177,6 +177,8 @@ export type ProgramPin = {
   readonly executable: Readonly<Record<string, string>>;
   readonly runsOnNode: boolean;
   readonly version: string;
+  /** It is installed without the packages that it may bring along: none of them is pinned, and it works without. */
+  readonly alone?: boolean;
 };
 
 /** A file of a conversation; its path is relative. */

@@ -196,7 +196,7 @@ const makeProgram = async (parts: Making): Promise<void> => {
 };
 
 /** npm itself checks each tarball against the integrity it wrote into the lock file; that one is then checked against the pin. */
-const download = async ({ id, making, npm, node, env, run }: Making): Promise<void> => {
+const download = async ({ id, pin, making, npm, node, env, run }: Making): Promise<void> => {
   const args = [
     'install',
     '--ignore-scripts',
@@ -205,6 +205,7 @@ const download = async ({ id, making, npm, node, env, run }: Making): Promise<vo
     '--no-progress',
     '--package-lock=true',
     '--loglevel=error',
+    ...(pin.alone === true ? ['--omit=optional'] : []),
   ];
   const isScript = /\.[cm]?js$/.test(npm);
   const ran = await run({

@@ -18,9 +18,12 @@ const context: TurnContext = {
   asRoot: true,
 };
 const registry = createHarnessRegistry();
+/** Those that work through one prompt by themselves. */
+const taskHarnesses = builtinHarnesses.filter(({ capabilities }) => capabilities.process === 'per-turn');
+const spokenWith = builtinHarnesses.filter(({ capabilities }) => capabilities.process === 'stream');
 
 describe('launches', () => {
-  it.each(builtinHarnesses.map(({ id }) => id))('%s: the prompt goes by stdin, never by argv', (id) => {
+  it.each(taskHarnesses.map(({ id }) => id))('%s: the prompt goes by stdin, never by argv', (id) => {
     const launch = registry.get(id).launch({ ...context, prompt: 'SECRET-PROMPT' });
     expect(new TextDecoder().decode(launch.input)).toContain('SECRET-PROMPT');
     expect(JSON.stringify([launch.args, launch.env, launch.homeFiles])).not.toContain('SECRET-PROMPT');
@@ -94,5 +97,25 @@ describe('launches', () => {
     );
     expect(() => registry.get('pi').launch({ ...context, program: null })).toThrow(/not installed/);
     expect(() => registry.get('cluade')).toThrow(expect.objectContaining({ code: 'unknown_name', fix: 'Did you mean claude?' }));
+  });
+
+  it.each(spokenWith.map(({ id }) => id))(
+    '%s: is pointed at the gateway in a session, and reads its token from the file',
+    (id) => {
+      const launch = registry.get(id).session!.launch({ ...context, mode: 'ask' });
+      const all = JSON.stringify([launch.args, launch.env, launch.homeFiles]);
+      expect(all).toContain('http://127.0.0.1:7777/models/');
+      expect(all).toContain('/run/to');
+      expect(launch.programPaths).toContain('/programs/x/1');
+    },
+  );
+
+  it.each(spokenWith.map(({ id }) => id))('%s: holds sessions, and a task with it is refused', (id) => {
+    expect(() => registry.get(id).launch(context)).toThrow(/does not run tasks/);
+    expect(() => registry.get(id).translator({ offset: 0, state: {} })).toThrow(/does not run tasks/);
+  });
+
+  it.each(spokenWith.map(({ id }) => id))('%s: needs its program', (id) => {
+    expect(() => registry.get(id).session!.launch({ ...context, program: null, mode: 'ask' })).toThrow(/is not installed/);
   });
 });

@@ -35,3 +35,6 @@ export const MAX_NAME_BYTES = 512;
 
 /** Sub-agents and background commands that are remembered as running. */
 export const MAX_OPEN_WORKS = 64;
+
+/** Calls of tools that are open at once in one process of a session, and files that one of them names; older ones are let go of. */
+export const MAX_OPEN_CALLS = 100;

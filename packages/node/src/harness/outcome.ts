@@ -25,11 +25,12 @@ const SIGNAL_CODES = new Set([129, 130, 137, 143]);
 
 /** The outcome by structure first, exit code last. `program` is its name for people. */
 export const settleOutcome = (word: Reported, end: ProgramEnd, program: string): TurnOutcome => {
-  if (word?.kind === 'success') return ended({ outcome: 'success' });
+  if (word?.kind === 'success' && !(word.doubtful === true && end.gateway != null)) return ended({ outcome: 'success' });
   const stopped = stoppedOutcome(end, program);
   if (stopped !== null) return stopped;
   if (end.gateway?.failure === 'budget') return ended({ outcome: 'budget', message: end.gateway.message });
   if (word?.kind === 'failure') return failed(word, end);
+  if (word?.kind === 'success') return failed(asGatewayKnows(end), end);
   if (word?.kind === 'stopped' || wasSignalled(end)) {
     return ended({ outcome: 'interrupted', message: `${program} was stopped before its turn was over (${endText(end)}).` });
   }
@@ -56,6 +57,14 @@ const failed = (word: Extract<Reported, { kind: 'failure' }>, { gateway = null }
   const resetsAt = gateway?.resetsAt ?? word.resetsAt;
   return ended({ outcome: failure === 'usage_limit' ? 'limit' : 'error', failure, message: word.message, resetsAt });
 };
+
+/** The failure that the program took for a success. */
+const asGatewayKnows = ({ gateway }: ProgramEnd): Extract<Reported, { kind: 'failure' }> => ({
+  kind: 'failure',
+  failure: 'program',
+  message: gateway?.message ?? '',
+  resetsAt: null,
+});
 
 const wasSignalled = ({ exitCode, signal }: ProgramEnd): boolean =>
   signal !== null || (exitCode !== null && SIGNAL_CODES.has(exitCode));

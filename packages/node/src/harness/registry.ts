@@ -2,8 +2,12 @@ import { closest, OrreryError } from '@orrery/protocol/errors';
 import { claudeHarness } from './claude/index.ts';
 import { codexHarness } from './codex/index.ts';
 import { commandHarness } from './command/index.ts';
+import { copilotHarness } from './copilot/index.ts';
+import { geminiHarness } from './gemini/index.ts';
 import type { Harness } from './harness.ts';
+import { opencodeHarness } from './opencode/index.ts';
 import { piHarness } from './pi/index.ts';
+import { qwenHarness } from './qwen/index.ts';
 
 /** The harnesses of a node, by id. */
 export type HarnessRegistry = {
@@ -13,7 +17,16 @@ export type HarnessRegistry = {
 };
 
 /** The built-in adapters. */
-export const builtinHarnesses: readonly Harness[] = [claudeHarness, codexHarness, piHarness, commandHarness];
+export const builtinHarnesses: readonly Harness[] = [
+  claudeHarness,
+  codexHarness,
+  piHarness,
+  opencodeHarness,
+  geminiHarness,
+  copilotHarness,
+  qwenHarness,
+  commandHarness,
+];
 
 /** Makes a registry of these adapters. */
 export const createHarnessRegistry = (list: readonly Harness[] = builtinHarnesses): HarnessRegistry => ({

@@ -1,7 +1,7 @@
 // What bytes or a command gave becomes rows, in one transaction with the position they were read up to.
 
 import type { ConversationBody } from '@orrery/protocol';
-import type { DialogueStep, SessionFact } from '../../harness/dialogue.ts';
+import type { DialogueStep, SessionCatalogue, SessionFact } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
 import {
   countOpen,
@@ -99,8 +99,11 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
       return changeSession(tx, sessionId, { failed_starts: 0, nowMs, ...(await restingState(tx, sessionId)) });
     case 'conversation':
       return changeSession(tx, sessionId, { conversation: fact.id, nowMs });
+    case 'unfit':
+      live.unfit = fact.reason;
+      return;
     case 'catalogue':
-      return changeSession(tx, sessionId, { catalogue: JSON.stringify(fact.catalogue), nowMs });
+      return learnCatalogue(tx, sessionId, { catalogue: fact.catalogue, nowMs });
     case 'mode':
       return changeSession(tx, sessionId, { effective_mode: fact.mode, nowMs });
     case 'accepted':
@@ -116,6 +119,17 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
     case 'withdrawn':
       return withdraw(tx, live, { key: fact.key, nowMs });
   }
+};
+
+/** What it does not report anew stays as it was. */
+const learnCatalogue = async (
+  tx: Tx,
+  sessionId: string,
+  { catalogue, nowMs }: { readonly catalogue: Partial<SessionCatalogue>; readonly nowMs: number },
+): Promise<void> => {
+  const known = (await findSession(tx.db, sessionId))?.catalogue ?? null;
+  const before: object = known === null ? { models: [], commands: [] } : JSON.parse(known);
+  await changeSession(tx, sessionId, { catalogue: JSON.stringify({ ...before, ...catalogue }), nowMs });
 };
 
 /** What a session is when no turn runs in it; a turn that runs keeps its own state. */

@@ -33,6 +33,8 @@ export type Live = {
   leaving: boolean;
   /** That is under way; one that failed is tried again. */
   ending: boolean;
+  /** Why it is of no use, when it said that it never takes prompts. */
+  unfit: string | null;
   /** The turn that was told to stop, and since when. */
   stopping: { readonly turn: string; readonly sinceMs: number } | null;
   /** Since when nothing was said either way, ms. */

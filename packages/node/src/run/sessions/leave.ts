@@ -86,6 +86,7 @@ export const passTime: Way = async (parts, live) => {
   const open = await openTurns(parts.store.read, live.sessionId);
   // Asked to stop, it does not: the process ends, and with it the turn.
   if (isUnheeded(live, open, nowMs)) return leave(parts, live, firmly);
+  if (live.unfit !== null) return leave(parts, live, atOnce);
   const run = await findSessionRun(parts.store.read, live.runId);
   // It never said that it takes prompts: that start failed.
   if (run?.ready === 0 && nowMs - run.started_at > SESSION_START_MS) return leave(parts, live, atOnce);

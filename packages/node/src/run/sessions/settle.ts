@@ -30,6 +30,8 @@ export const settleProgram = async (
     readonly runId: string;
     readonly program: string;
     readonly end: RunEnd | null;
+    /** Why it was of no use, in its own words. */
+    readonly unfit?: string | null;
   },
 ): Promise<void> => {
   const { sessionId, generation, runId } = given;
@@ -58,7 +60,7 @@ export const settleProgram = async (
       wanted: null,
       failed_starts: failedStarts,
       state: over ? 'ended' : broken ? 'failed' : 'dormant',
-      reason: broken ? startFailed(given.program, failedStarts, run.stderr_tail) : null,
+      reason: broken ? startFailed(given.program, failedStarts, given.unfit ?? run.stderr_tail) : null,
       ...(over ? { ended_at: nowMs } : {}),
       nowMs,
     });

@@ -139,8 +139,7 @@ const liveOf = (
   turns: createMutex(),
   writes: createMutex(),
   leaving: false,
-  ending: false,
-  stopping: null,
+  ...{ ending: false, unfit: null, stopping: null },
   quietSince: parts.clock.nowMs(),
 });
 

@@ -1,0 +1,57 @@
+// Gemini CLI: `gemini --acp`. It runs on Node.
+
+import { dirname } from 'node:path';
+import { acpHarness } from '../acp/harness.ts';
+import { runTokenLoader } from '../acp/run-token.ts';
+import type { SessionContext, SessionLaunch } from '../harness.ts';
+import { ownModel } from '../model-name.ts';
+import { requireProgram } from '../program.ts';
+import { geminiPin } from './pin.ts';
+
+const DEFAULT_MODEL = 'gemini-2.5-pro';
+
+const settings = {
+  // Without the type it takes the base URL alone for another kind of gateway. An untrusted folder gives no settings.
+  security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
+};
+
+const launch = (context: SessionContext): SessionLaunch => {
+  const program = requireProgram(context.program, 'gemini');
+  const loader = runTokenLoader({ ...context, variable: 'GEMINI_API_KEY' });
+  // Without a model it asks another one first which to take.
+  const model = ownModel(context.model ?? DEFAULT_MODEL, { id: 'gemini', provider: 'google' });
+  return {
+    command: program.node,
+    args: [...loader.args, program.executable, '--acp', '--model', model],
+    env: {
+      GOOGLE_GEMINI_BASE_URL: `${context.brokerEndpoint}/models/google`,
+      // Else it starts itself again as a child that heeds no signal.
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+    },
+    homeFiles: { ...loader.homeFiles, '.gemini/settings.json': JSON.stringify(settings) },
+    programPaths: [program.directory, dirname(program.node)],
+  };
+};
+
+/** The adapter of Gemini CLI. */
+export const geminiHarness = acpHarness({
+  id: 'gemini',
+  summary: 'Gemini CLI of Google',
+  provider: 'google',
+  defaultModel: DEFAULT_MODEL,
+  pin: geminiPin,
+  effort: false,
+  launch,
+  preset: {
+    program: 'Gemini CLI',
+    modes: { ask: ['default'], plan: ['plan'] },
+    hidesFailures: false,
+    counts: 'turn',
+    logins: [],
+    quiet: [],
+    choosesInSession: false,
+  },
+});

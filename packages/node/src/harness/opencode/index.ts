@@ -1,0 +1,87 @@
+// OpenCode: `opencode acp`. It reads the run token from its file by itself.
+
+import { acpHarness } from '../acp/harness.ts';
+import type { SessionContext, SessionLaunch } from '../harness.ts';
+import { splitModel } from '../model-name.ts';
+import { requireProgram } from '../program.ts';
+import { opencodePin } from './pin.ts';
+
+const DEFAULT_MODEL = 'claude-sonnet-5-5';
+
+/** The library that it speaks to a provider with, built in, and where its gateway path begins. */
+const wireOf = (provider: string): { readonly npm: string; readonly path: string } => {
+  switch (provider) {
+    case 'anthropic':
+      return { npm: '@ai-sdk/anthropic', path: '/v1' };
+    case 'openai':
+      return { npm: '@ai-sdk/openai', path: '/v1' };
+    case 'google':
+      return { npm: '@ai-sdk/google', path: '/v1beta' };
+    default:
+      return { npm: '@ai-sdk/openai-compatible', path: '/v1' };
+  }
+};
+
+/** It asks before everything but looking. */
+const permission = {
+  '*': 'ask',
+  ...Object.fromEntries(['read', 'glob', 'grep', 'list', 'lsp', 'todoread', 'todowrite'].map((tool) => [tool, 'allow'])),
+};
+
+const configFile = (context: SessionContext): string => {
+  const { provider, model } = splitModel(context.model ?? DEFAULT_MODEL, 'anthropic');
+  const { npm, path } = wireOf(provider);
+  const options = { baseURL: `${context.brokerEndpoint}/models/${provider}${path}`, apiKey: `{file:${context.tokenFile}}` };
+  const models = { [model]: { name: model, reasoning: true, tool_call: true, limit: { context: 200_000, output: 32_000 } } };
+  return JSON.stringify({
+    autoupdate: false,
+    share: 'disabled',
+    model: `orrery/${model}`,
+    small_model: `orrery/${model}`,
+    enabled_providers: ['orrery'],
+    permission,
+    provider: { orrery: { npm, name: 'Orrery', options, models } },
+  });
+};
+
+const launch = (context: SessionContext): SessionLaunch => {
+  const program = requireProgram(context.program, 'opencode');
+  return {
+    command: program.executable,
+    args: ['acp'],
+    env: {
+      XDG_CONFIG_HOME: `${context.home}/.config`,
+      XDG_DATA_HOME: `${context.home}/.local/share`,
+      XDG_STATE_HOME: `${context.home}/.local/state`,
+      XDG_CACHE_HOME: `${context.home}/.cache`,
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      // The repository's own settings and plugins are opt-in.
+      OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+    },
+    homeFiles: { '.config/opencode/opencode.json': configFile(context) },
+    programPaths: [program.directory],
+  };
+};
+
+/** The adapter of OpenCode. */
+export const opencodeHarness = acpHarness({
+  id: 'opencode',
+  summary: 'OpenCode, an open agent for many providers',
+  provider: 'anthropic',
+  defaultModel: DEFAULT_MODEL,
+  pin: opencodePin,
+  effort: true,
+  launch,
+  preset: {
+    program: 'OpenCode',
+    modes: { ask: ['build'], plan: ['plan'] },
+    hidesFailures: false,
+    counts: 'turn',
+    logins: [],
+    quiet: [],
+    choosesInSession: false,
+  },
+});
