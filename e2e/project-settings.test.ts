@@ -2,7 +2,7 @@
 import type { Client } from '@orrery/client';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { agentNames, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
+import { acpNames, agentNames, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { bringSettings, BROUGHT_NOTHING } from './support/project-settings.ts';
@@ -12,7 +12,10 @@ import { taskEnd } from './support/wait.ts';
 
 const look = [{ shell: 'ls -A' }, { text: 'I looked.' }];
 
-for (const name of agentNames) {
+/** Those that hold sessions alone have no case with a task. */
+const talkersAlone: readonly string[] = acpNames;
+
+for (const name of [...agentNames, ...acpNames]) {
   describe.skipIf(!isThere(name))(name, { timeout: 240_000 }, () => {
     const place = placeOfSuite();
     let model: ScriptedModel;
@@ -31,7 +34,7 @@ for (const name of agentNames) {
       await client.call('projectAdd', { body: { source: repository } });
     });
 
-    it('runs nothing of it in a task', async () => {
+    it.skipIf(talkersAlone.includes(name))('runs nothing of it in a task', async () => {
       const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project: repository } });
       const task = await taskEnd(client, id, 200_000);
       expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, 0]);

@@ -5,8 +5,11 @@ import type { InteractionAsk } from '@orrery/protocol';
 import { clip } from '../../harness/clip.ts';
 import { SESSION_ASK_BYTES, SESSION_ASK_ITEMS, SESSION_ASK_TITLE_BYTES } from '../../kernel/limits.ts';
 
-/** Folders of a checkout that programs read their own orders from. */
-const ORDERS = new Set(['.git', '.claude', '.codex', '.pi']);
+/** Folders and files of a checkout that programs read their own orders from. */
+const ORDERS = new Set([
+  ...['.git', '.github', '.vscode', '.claude', '.codex', '.pi', '.opencode', '.gemini', '.qwen', '.copilot', '.cursor', '.grok'],
+  ...['.mcp.json', 'opencode.json', 'opencode.jsonc'],
+]);
 
 /** Whether a mode says yes to it. A question or a plan is always a person's, and so is what lies beside the checkout. */
 export const allowsByItself = (mode: string, { kind, paths }: InteractionAsk, workdir: string): boolean => {
