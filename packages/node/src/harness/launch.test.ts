@@ -110,9 +110,12 @@ describe('launches', () => {
     },
   );
 
-  it.each(spokenWith.map(({ id }) => id))('%s: holds sessions, and a task with it is refused', (id) => {
-    expect(() => registry.get(id).launch(context)).toThrow(/does not run tasks/);
-    expect(() => registry.get(id).translator({ offset: 0, state: {} })).toThrow(/does not run tasks/);
+  it.each(spokenWith.map(({ id }) => id))('%s: is spoken with in a task too; the prompt is told when it is ready', (id) => {
+    const launch = registry.get(id).launch({ ...context, prompt: 'SECRET-PROMPT' });
+    expect([launch.input, launch.closeInput]).toEqual([null, 'when-settled']);
+    expect(JSON.stringify([launch.args, launch.env, launch.homeFiles])).not.toContain('SECRET-PROMPT');
+    const { speech } = registry.get(id).translator({ offset: 0, state: launch.begins! });
+    expect(speech?.outbox().map(({ text }) => (JSON.parse(text) as { method: string }).method)).toEqual(['initialize']);
   });
 
   it.each(spokenWith.map(({ id }) => id))('%s: needs its program', (id) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claudeHarness } from './claude/index.ts';
 import { codexHarness } from './codex/index.ts';
+import { geminiHarness } from './gemini/index.ts';
 import type { Harness, SessionAdapter, Translated, Translator, TurnContext } from './harness.ts';
 import { piHarness } from './pi/index.ts';
 import { spokenTurn, unattendedMode } from './spoken-turn.ts';
@@ -164,5 +165,15 @@ describe('a turn through a dialogue', () => {
     for (const garbage of ['Segmentation fault', '[1,2]', '{"type":"__proto__"}', '{"method":42}', '']) turn.hear(garbage);
     expect(turn.all.flatMap(({ events }) => events).every(({ kind }) => kind === 'notice')).toBe(true);
     expect(() => codex.translator({ offset: 5, state: { something: 'else' } })).toThrow(/reading position/);
+  });
+
+  it('is over when the program says that it never takes the prompt', () => {
+    const turn = turnOf(spokenTurn(adapterOf(geminiHarness)));
+    const { settled, accepted } = turn.hear({ jsonrpc: '2.0', id: 0, error: { code: -32_603, message: 'no home' } });
+    expect([settled, accepted]).toEqual([true, false]);
+    expect(turn.reader().end(endOf(null)).outcome).toMatchObject({
+      ...{ outcome: 'error', failure: 'program', message: 'Gemini CLI: no home' },
+    });
+    expect(turn.values()).toHaveLength(1);
   });
 });

@@ -134,6 +134,9 @@ const takeFact = (having: With, now: SpokenState, fact: SessionFact): Taken => {
       return now.prompt === null || now.settled
         ? { state: now, events: [] }
         : tell(having, { ...now, prompt: null }, { kind: 'prompt', turn: TURN, text: now.prompt });
+    // It never takes the prompt: the turn is over, and nothing of it was begun.
+    case 'unfit':
+      return { state: { ...now, settled: true, reported: { ...noStart, message: fact.reason } }, events: [] };
     case 'accepted':
       return { state: { ...now, accepted: true }, events: [] };
     case 'ended':
@@ -151,6 +154,8 @@ const takeFact = (having: With, now: SpokenState, fact: SessionFact): Taken => {
       return { state: now, events: [] };
   }
 };
+
+const noStart = { kind: 'failure', failure: 'program', resetsAt: null } as const;
 
 /** A program that begins a new conversation where it was to go on with one is not given the prompt. */
 const takeConversation = ({ program }: With, now: SpokenState, id: string): Taken => {
