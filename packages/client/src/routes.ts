@@ -43,6 +43,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionSet: patch('/sessions/:id'),
   sessionLog: get('/sessions/:id/log'),
   sessionRows: get('/sessions/:id/rows'),
+  sessionDetail: get('/sessions/:id/details/:locator'),
   sessionInterrupt: post('/sessions/:id/interrupt'),
   sessionClose: post('/sessions/:id/close'),
   sessionEnd: post('/sessions/:id/end'),

@@ -173,6 +173,18 @@ export const transcriptPromises = (storeOf: () => Store): void => {
     ]).toEqual([1, 1, 0]);
   });
 
+  it('finds nothing of what was taken from the log', async () => {
+    const store = await begin();
+    await store.append([said(session, text('m1', 'old words')), said(session, text('m2', 'new words'))]);
+    await store.transaction((tx) => tx.db.deleteFrom('event').where('seq', '=', 1).execute());
+    expect(await words(store, 'words')).toEqual(['new \u0001words\u0002']);
+    const left = await store.read
+      .selectFrom('session_words' as never)
+      .selectAll()
+      .execute();
+    expect(left.length).toBe(1);
+  });
+
   it('takes back with a failed transaction what it wrote to the index', async () => {
     const store = await begin();
     await store.append([said(session, text('m1', 'steady'))]);

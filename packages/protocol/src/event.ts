@@ -9,13 +9,20 @@ import { usageTotals } from './usage.ts';
 
 // What a harness tells of its program, in one vocabulary (contracts/sessions.md).
 
+/**
+ * A text that is too large for its event: in the event stand its beginning and its end, the whole is at
+ * `GET /sessions/:id/details/:locator`. `keptBytes` below `bytes`: what came behind a limit is not kept. No locator: nothing is.
+ */
+const detailRef = z.object({ locator: z.string().nullable(), bytes: z.int(), keptBytes: z.int() });
+const large = { detail: detailRef.optional() };
+
 /** Kinds of a conversation's events. `row` names the transcript row; a later event with the same row is a revision. */
 export const conversationBody = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('user'), text: z.string() }),
+  z.object({ kind: z.literal('user'), text: z.string(), ...large }),
   z.object({ kind: z.literal('turn.started'), conversation: z.string().nullable(), model: z.string().nullable() }),
-  z.object({ kind: z.literal('text'), row: z.string(), text: z.string(), ...ofAgent }),
-  z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string(), ...ofAgent }),
-  z.object({ kind: z.literal('tool.call'), row: z.string(), tool: z.string(), input: z.string(), ...ofAgent }),
+  z.object({ kind: z.literal('text'), row: z.string(), text: z.string(), ...large, ...ofAgent }),
+  z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string(), ...large, ...ofAgent }),
+  z.object({ kind: z.literal('tool.call'), row: z.string(), tool: z.string(), input: z.string(), ...large, ...ofAgent }),
   z.object({
     kind: z.literal('tool.result'),
     row: z.string(),
@@ -23,6 +30,7 @@ export const conversationBody = z.discriminatedUnion('kind', [
     output: z.string(),
     outputBytes: z.int(),
     failed: z.boolean(),
+    ...large,
     ...ofAgent,
   }),
   ...contentBodies,

@@ -89,11 +89,13 @@ export {
   type TurnView,
 } from './session.ts';
 export {
+  detailPage,
   liveKind,
   liveText,
   searchHit,
   transcriptPage,
   transcriptRow,
+  type DetailPage,
   type LiveKind,
   type LiveText,
   type SearchHit,

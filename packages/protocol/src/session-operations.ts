@@ -13,7 +13,7 @@ import {
   turnCreate,
   turnView,
 } from './session.ts';
-import { searchHit, transcriptPage } from './transcript.ts';
+import { detailPage, searchHit, transcriptPage } from './transcript.ts';
 
 const turnParams = id.extend({ turn: z.string().min(1).max(200) });
 
@@ -98,6 +98,18 @@ export const sessionOperations = {
       limit: z.coerce.number().int().min(1).max(1000).default(100),
     }),
     answer: transcriptPage,
+  }),
+  sessionDetail: operation({
+    method: 'get',
+    path: '/sessions/:id/details/:locator',
+    scope: 'viewer',
+    summary: 'A large text of a session, in parts by bytes.',
+    params: id.extend({ locator: z.string().min(1).max(200) }),
+    query: z.object({
+      offset: z.coerce.number().int().min(0).default(0),
+      limit: z.coerce.number().int().min(16).max(1_048_576).default(262_144),
+    }),
+    answer: detailPage,
   }),
   sessionInterrupt: operation({
     method: 'post',

@@ -49,3 +49,18 @@ export const liveText = z.object({
   append: z.string(),
 });
 export type LiveText = z.output<typeof liveText>;
+
+/** A part of a large text, by bytes, cut at characters. What is not there is said in band. */
+export const detailPage = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('here'),
+    /** Where this part begins. */
+    offset: z.int(),
+    text: z.string(),
+    /** `offset` of the next part; null: this was the last. */
+    nextOffset: z.int().nullable(),
+    keptBytes: z.int(),
+  }),
+  z.object({ state: z.literal('missing') }),
+]);
+export type DetailPage = z.output<typeof detailPage>;

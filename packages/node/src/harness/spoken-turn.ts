@@ -3,6 +3,7 @@
 // Everything that it says stands in its state before it is written. Decision 075.
 
 import type { ConversationBody, PermissionMode } from '@orrery/protocol';
+import { inlineBody } from './clip.ts';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import type { Dialogue, DialogueStep, SessionCommand, SessionFact } from './dialogue.ts';
@@ -117,7 +118,7 @@ const takeStep = (having: With, before: SpokenState, step: DialogueStep): Taken 
     outbox: [...before.outbox, ...step.frames.map(({ key, text }) => ({ key, text }))],
   };
   // How the turn ended is told once, by the node, which knows more than the program.
-  const events: ConversationBody[] = step.events.filter((body) => body.kind !== 'turn.ended');
+  const events: ConversationBody[] = step.events.filter((body) => body.kind !== 'turn.ended').map(inlineBody);
   for (const fact of step.facts) {
     const taken = takeFact(having, state, fact);
     state = taken.state;

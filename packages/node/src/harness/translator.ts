@@ -4,6 +4,7 @@
 import type { ConversationBody } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
+import { inlineBody } from './clip.ts';
 import { countDrift, noticeOf, parseFrame } from './frames.ts';
 import type { Translated, Translator, TranslatorState } from './harness.ts';
 import { MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
@@ -66,7 +67,15 @@ export const createTranslator = <State>(
   };
   const answer = (events: readonly ConversationBody[]): Translated => {
     const { conversation, settled, accepted } = dialect.facts(now.dialect);
-    return { events, offset: splitter.offset(), state: { ...now, skipped: splitter.skipped() }, conversation, settled, accepted };
+    const inline = events.map(inlineBody);
+    return {
+      events: inline,
+      offset: splitter.offset(),
+      state: { ...now, skipped: splitter.skipped() },
+      conversation,
+      settled,
+      accepted,
+    };
   };
 
   return {
@@ -74,7 +83,10 @@ export const createTranslator = <State>(
     end(end) {
       const rest = splitter.rest();
       const events = [...(rest === null ? [] : read(rest)), ...closingNotices(dialect.program, now)];
-      return { events, outcome: settleOutcome(dialect.facts(now.dialect).reported, end, dialect.program) };
+      return {
+        events: events.map(inlineBody),
+        outcome: settleOutcome(dialect.facts(now.dialect).reported, end, dialect.program),
+      };
     },
   };
 };

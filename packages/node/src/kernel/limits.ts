@@ -287,3 +287,9 @@ export const LIVE_ROW_CHARS = 64 * 1024;
 export const LIVE_ROWS = 32;
 /** Bytes that may wait for a reader before live text is left for later, when it takes some again. */
 export const LIVE_BACKLOG_BYTES = 64 * 1024;
+/** Bytes that are kept of one text of a session that is too large for its event; the rest is told by its count. */
+export const DETAIL_BYTES = 8 * 1024 * 1024;
+/** Bytes of such texts that one session keeps; further ones are told by their beginning and end alone. */
+export const SESSION_DETAIL_BYTES = 1024 * 1024 * 1024;
+/** Bytes of one piece of such a text: what a reader of a part reads at least. */
+export const DETAIL_PIECE_BYTES = 64 * 1024;

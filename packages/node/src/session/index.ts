@@ -1,3 +1,4 @@
+export { apart } from './details.ts';
 export type { SessionConductor } from './doors.ts';
 export { isActive, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
 export { createLiveTexts, type LiveTexts } from './live-text.ts';

@@ -12,6 +12,7 @@ type SessionOperations =
   | 'sessionSet'
   | 'sessionLog'
   | 'sessionRows'
+  | 'sessionDetail'
   | 'sessionSearch'
   | 'sessionInterrupt'
   | 'sessionClose'
@@ -57,6 +58,7 @@ export const sessionHandlers = ({
   sessionSet: ({ params, body }) => sessions.set(params.id, body),
   sessionLog: ({ params, query }) => sessions.transcripts.log(params.id, query),
   sessionRows: ({ params, query }) => sessions.transcripts.rows(params.id, query),
+  sessionDetail: ({ params, query }) => sessions.transcripts.detail(params.id, { locator: params.locator, ...query }),
   sessionSearch: ({ query }) => sessions.transcripts.search(query),
   sessionInterrupt: ({ params }) => sessions.interrupt(params.id),
   sessionClose: ({ params }) => sessions.leave(params.id, 'close'),

@@ -1,8 +1,9 @@
 // Reading what was said: pages of the log and of its rows, and words in all sessions.
 
-import { OrreryError, type AnswerOf, type OperationCall, type SearchHit } from '@orrery/protocol';
+import { OrreryError, type AnswerOf, type DetailPage, type OperationCall, type SearchHit } from '@orrery/protocol';
 import { SEARCH_CHARS, SEARCH_TERMS } from '../kernel/limits.ts';
 import type { FoundWords, SearchQuery } from '../store/store.ts';
+import { readDetail } from './details.ts';
 import type { SessionParts } from './doors.ts';
 import type { SessionRow } from './model.ts';
 import { newestSequence } from './store.ts';
@@ -13,6 +14,10 @@ type LogQuery = OperationCall<'sessionLog'>['query'];
 export type Transcripts = {
   log(reference: string, query: LogQuery): Promise<AnswerOf<'sessionLog'>>;
   rows(reference: string, query: OperationCall<'sessionRows'>['query']): Promise<AnswerOf<'sessionRows'>>;
+  detail(
+    reference: string,
+    part: { readonly locator: string; readonly offset: number; readonly limit: number },
+  ): Promise<DetailPage>;
   search(query: OperationCall<'sessionSearch'>['query']): Promise<AnswerOf<'sessionSearch'>>;
 };
 
@@ -43,6 +48,7 @@ export const createTranscripts = (
     const first = items[0]?.firstSequence ?? 1;
     return { items: [...items], nextCursor: first > 1 ? String(first) : null, sequence, seq: store.seq() };
   },
+  detail: async (reference, part) => readDetail(store.read, { sessionId: (await find(reference)).id, ...part }),
   search: async ({ q, session, project, limit, cursor }) => {
     const terms = searchTerms(q);
     const found = await store.searchWords({

@@ -42,7 +42,11 @@ export type SessionTable = {
   created_at: number;
   changed_at: number;
   ended_at: number | null;
+  /** Bytes that it keeps in `session_detail`. */
+  detail_bytes: Generated<number>;
 };
+/** A piece of a text that is too large for its event; `position` counts bytes. */
+export type SessionDetailTable = { session_id: string; locator: string; position: number; piece: Uint8Array };
 /** One input of a session. */
 export type TurnTable = {
   id: string;

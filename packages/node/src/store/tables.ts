@@ -3,6 +3,7 @@ import type {
   AttachmentTable,
   HarnessCatalogueTable,
   InteractionTable,
+  SessionDetailTable,
   SessionFrameTable,
   SessionRunTable,
   SessionTable,
@@ -37,6 +38,7 @@ export type Tables = {
   session: SessionTable;
   turn: TurnTable;
   session_frame: SessionFrameTable;
+  session_detail: SessionDetailTable;
   session_run: SessionRunTable;
   interaction: InteractionTable;
 };

@@ -123,6 +123,16 @@ export const sessionCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'session',
+    verb: 'detail',
+    summary: 'print a text that is too large for its event',
+    arguments: [session, { name: 'locator', required: true, summary: 'what its event names (orrery session log --json)' }],
+    options: [{ name: 'offset', kind: 'number', value: 'N', summary: 'begin after so many bytes' }],
+    examples: [{ line: 'orrery session detail site-1 5feceb66…', does: 'the whole, as far as it is kept' }],
+    operations: ['sessionDetail'],
+    load: async () => (await import('./detail.ts')).sessionDetail,
+  },
+  {
+    noun: 'session',
     verb: 'search',
     summary: 'find words in all sessions, newest first',
     detail: 'It finds what people and agents said and what tools were told, not what tools printed.',

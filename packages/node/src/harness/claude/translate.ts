@@ -4,7 +4,7 @@ import type { ConversationBody } from '@orrery/protocol';
 import { z } from 'zod';
 import { asText, byteLength, clip } from '../clip.ts';
 import { epochSeconds, failureOf } from '../failure.ts';
-import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import { INLINE_TEXT_BYTES } from '../limits.ts';
 import { reported, type Reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
 import { agentMessage, claudeContent, hearContent, noContent, underAgent, withMessage } from './content.ts';
@@ -159,12 +159,15 @@ const onBlock = (now: State, value: unknown): Step<State> => {
   switch (data.type) {
     case 'text': {
       const text = joined(message.text, data.text);
-      return { state: { ...now, message: { ...message, text } }, events: [{ kind: 'text', row: message.id, text }] };
+      return {
+        state: { ...now, message: { ...message, text: remembered(text) } },
+        events: [{ kind: 'text', row: message.id, text }],
+      };
     }
     case 'thinking': {
       const thinking = joined(message.thinking, data.thinking);
       const events: ConversationBody[] = thinking === '' ? [] : [{ kind: 'thinking', row: message.id, text: thinking }];
-      return { state: { ...now, message: { ...message, thinking } }, events };
+      return { state: { ...now, message: { ...message, thinking: remembered(thinking) } }, events };
     }
     case 'redacted_thinking':
       return quiet(now);
@@ -172,12 +175,15 @@ const onBlock = (now: State, value: unknown): Step<State> => {
     case 'server_tool_use':
       return {
         state: { ...now, tools: [...now.tools, [data.id, data.name] as [string, string]].slice(-REMEMBERED_TOOLS) },
-        events: [{ kind: 'tool.call', row: data.id, tool: data.name, input: clip(asText(data.input), INLINE_BODY_BYTES) }],
+        events: [{ kind: 'tool.call', row: data.id, tool: data.name, input: asText(data.input) }],
       };
   }
 };
 
-const joined = (before: string, text: string): string => clip(before === '' ? text : `${before}\n\n${text}`, INLINE_TEXT_BYTES);
+const joined = (before: string, text: string): string => (before === '' ? text : `${before}\n\n${text}`);
+
+/** What is remembered of it, for the next block. */
+const remembered = (text: string): string => clip(text, INLINE_TEXT_BYTES);
 
 const onUser = (now: State, value: unknown): Step<State> => {
   const { data } = userFrame.safeParse(value);
@@ -197,7 +203,7 @@ const resultEvent = (now: State, item: unknown): readonly ConversationBody[] => 
       kind: 'tool.result',
       row: data.tool_use_id,
       tool: now.tools.find(([id]) => id === data.tool_use_id)?.[1] ?? null,
-      output: clip(output, INLINE_BODY_BYTES),
+      output,
       outputBytes: byteLength(output),
       failed: data.is_error === true,
     },

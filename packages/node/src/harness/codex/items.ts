@@ -1,8 +1,7 @@
 // Items of a thread as rows of the log. Pure.
 
 import type { ConversationBody, InteractionAsk } from '@orrery/protocol';
-import { asText, byteLength, clip } from '../clip.ts';
-import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import { asText, byteLength } from '../clip.ts';
 import type { Reported } from '../reported.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import { failureBy } from './translate.ts';
@@ -19,10 +18,10 @@ export const itemRows = (item: ThreadItem, ended: boolean): readonly Conversatio
       return [];
     case 'agentMessage':
     case 'plan':
-      return item.text === '' ? [] : [{ kind: 'text', row: item.id, text: clip(item.text, INLINE_TEXT_BYTES) }];
+      return item.text === '' ? [] : [{ kind: 'text', row: item.id, text: item.text }];
     case 'reasoning': {
       const text = [...item.summary, ...item.content].join('\n\n');
-      return text === '' ? [] : [{ kind: 'thinking', row: item.id, text: clip(text, INLINE_TEXT_BYTES) }];
+      return text === '' ? [] : [{ kind: 'thinking', row: item.id, text }];
     }
     default:
       return [ended ? resultOf(item) : callOf(item)];
@@ -53,7 +52,7 @@ const callOf = (call: Call): ConversationBody => ({
   kind: 'tool.call',
   row: call.id,
   tool: nameOf(call),
-  input: clip(inputOf(call), INLINE_BODY_BYTES),
+  input: inputOf(call),
 });
 
 const inputOf = (call: Call): string => {
@@ -81,7 +80,7 @@ const resultOf = (call: Call): ConversationBody => {
     kind: 'tool.result',
     row: call.id,
     tool: nameOf(call),
-    output: clip(output, INLINE_BODY_BYTES),
+    output,
     outputBytes: byteLength(output),
     failed: 'status' in call && call.status !== 'completed',
   };

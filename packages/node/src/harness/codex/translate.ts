@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { asText, byteLength, clip } from '../clip.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import type { TurnFailure } from '../harness.ts';
-import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import { INLINE_BODY_BYTES } from '../limits.ts';
 import { reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
 import { errorFrame, failedFrame, itemFrame, threadStarted, type Item } from './wire.ts';
@@ -71,11 +71,11 @@ const onItem = (
   const { item } = data;
   switch (item.type) {
     case 'reasoning':
-      return events(now, { kind: 'thinking', row: item.id, text: clip(item.text, INLINE_TEXT_BYTES) });
+      return events(now, { kind: 'thinking', row: item.id, text: item.text });
     case 'agent_message':
-      return events(now, { kind: 'text', row: item.id, text: clip(item.text, INLINE_TEXT_BYTES) });
+      return events(now, { kind: 'text', row: item.id, text: item.text });
     case 'todo_list':
-      return events(now, { kind: 'thinking', row: item.id, text: clip(planText(item), INLINE_TEXT_BYTES) });
+      return events(now, { kind: 'thinking', row: item.id, text: planText(item) });
     case 'error':
       return events(now, { kind: 'notice', level: 'warning', text: clip(item.message, INLINE_BODY_BYTES) });
     default:
@@ -96,9 +96,7 @@ type Call = Extract<Item, { type: 'command_execution' | 'file_change' | 'mcp_too
 const onCall = (now: State, call: Call, type: 'item.started' | 'item.updated' | 'item.completed'): Step<State> => {
   const known = now.started.includes(call.id);
   const { tool, input } = callOf(call);
-  const told: readonly ConversationBody[] = known
-    ? []
-    : [{ kind: 'tool.call', row: call.id, tool, input: clip(input, INLINE_BODY_BYTES) }];
+  const told: readonly ConversationBody[] = known ? [] : [{ kind: 'tool.call', row: call.id, tool, input }];
   if (type !== 'item.completed')
     return events({ ...now, started: known ? now.started : [...now.started, call.id].slice(-REMEMBERED_CALLS) }, ...told);
   const output = outputOf(call);
@@ -107,7 +105,7 @@ const onCall = (now: State, call: Call, type: 'item.started' | 'item.updated' | 
     kind: 'tool.result',
     row: call.id,
     tool,
-    output: clip(output, INLINE_BODY_BYTES),
+    output,
     outputBytes: byteLength(output),
     failed,
   };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { asText, byteLength, clip } from '../clip.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import type { TurnFailure } from '../harness.ts';
-import { INLINE_BODY_BYTES, INLINE_NOTICE_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import { INLINE_NOTICE_BYTES } from '../limits.ts';
 import { reported } from '../reported.ts';
 import type { Dialect, Step } from '../translator.ts';
 import { assistantMessage, contentPart, messageEnd, retryStart, sessionFrame, settledFrame, toolEnd } from './wire.ts';
@@ -97,9 +97,7 @@ const onResponse = (now: State, message: z.output<typeof assistantMessage>): Ste
   const thinking = parts.flatMap((part) => (part?.type === 'thinking' ? [part.thinking] : [])).join('\n\n');
   const text = parts.flatMap((part) => (part?.type === 'text' ? [part.text] : [])).join('\n\n');
   const calls = parts.flatMap((part): ConversationBody[] =>
-    part?.type === 'toolCall'
-      ? [{ kind: 'tool.call', row: part.id, tool: part.name, input: clip(asText(part.arguments), INLINE_BODY_BYTES) }]
-      : [],
+    part?.type === 'toolCall' ? [{ kind: 'tool.call', row: part.id, tool: part.name, input: asText(part.arguments) }] : [],
   );
   const usage = {
     input: now.usage.input + (message.usage?.input ?? 0) + (message.usage?.cacheRead ?? 0) + (message.usage?.cacheWrite ?? 0),
@@ -109,8 +107,8 @@ const onResponse = (now: State, message: z.output<typeof assistantMessage>): Ste
   return {
     state: { ...now, accepted: true, responses, usage, failure: failureOfMessage(message) },
     events: [
-      ...(thinking === '' ? [] : [{ kind: 'thinking', row, text: clip(thinking, INLINE_TEXT_BYTES) } as const]),
-      ...(text === '' ? [] : [{ kind: 'text', row, text: clip(text, INLINE_TEXT_BYTES) } as const]),
+      ...(thinking === '' ? [] : [{ kind: 'thinking', row, text: thinking } as const]),
+      ...(text === '' ? [] : [{ kind: 'text', row, text } as const]),
       ...calls,
     ],
     ...(parts.includes(null) ? { drift: 'frame message_end with an unknown part' } : {}),
@@ -145,7 +143,7 @@ const onToolEnd = (now: State, value: unknown): Step<State> => {
     kind: 'tool.result',
     row: data.toolCallId,
     tool: data.toolName,
-    output: clip(output, INLINE_BODY_BYTES),
+    output,
     outputBytes: byteLength(output),
     failed: data.isError,
   });

@@ -1,6 +1,7 @@
 // What bytes or a command gave becomes rows, in one transaction with the position they were read up to.
 
 import type { ConversationBody } from '@orrery/protocol';
+import { largeText } from '../../harness/clip.ts';
 import type { DialogueStep, SessionCatalogue, SessionFact } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../interaction/index.ts';
 import { SESSION_OPEN_ASKS } from '../../kernel/limits.ts';
 import {
+  apart,
   changeSession,
   findSession,
   findTurn,
@@ -81,7 +83,9 @@ const append = async (
   }: { readonly turn: TurnRow | null; readonly events: readonly ConversationBody[]; readonly nowMs: number },
 ): Promise<void> => {
   // How a turn ended is told once, by the node, which knows more than the program.
-  const bodies = events.filter((body) => body.kind !== 'turn.ended');
+  const bodies: ConversationBody[] = [];
+  for (const body of events)
+    if (body.kind !== 'turn.ended') bodies.push(await apart(tx, sessionId, { body, large: largeText(body) }));
   if (bodies.length > 0) await tx.append(bodies.map((body) => ({ taskId: null, sessionId, turn: turn?.turn ?? null, body })));
   const told = bodies.findLast((body) => body.kind === 'context');
   if (told === undefined) return;

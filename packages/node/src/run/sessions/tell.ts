@@ -1,10 +1,12 @@
 // What stands in a session's rows and its program has not heard yet, in the order of its weight: answers, a stop, the
 // mode, steers, and the next prompt when nothing runs.
 
-import { OrreryError, type InteractionOutcome, type PermissionMode } from '@orrery/protocol';
+import { OrreryError, type ConversationBody, type InteractionOutcome, type PermissionMode } from '@orrery/protocol';
+import { largeText } from '../../harness/clip.ts';
 import type { SessionCommand } from '../../harness/dialogue.ts';
 import { untold } from '../../interaction/index.ts';
 import {
+  apart,
   changeSession,
   findSession,
   isActive,
@@ -128,6 +130,7 @@ const nextPrompt = async (
 /** The log has the input as it is sent. */
 const told = async (tx: Tx, row: TurnRow, turn: number | null): Promise<void> => {
   const { session_id: sessionId } = row;
+  const said: ConversationBody = { kind: 'user', text: row.text };
   await tx.append([
     {
       taskId: null,
@@ -135,10 +138,6 @@ const told = async (tx: Tx, row: TurnRow, turn: number | null): Promise<void> =>
       turn,
       body: { kind: 'turn.dispatched', turnId: row.id, requestId: row.request_id, steer: row.kind === 'steer' },
     },
-    { taskId: null, sessionId, turn, body: { kind: 'user', text: shown(row.text) } },
+    { taskId: null, sessionId, turn, body: await apart(tx, sessionId, { body: said, large: largeText(said) }) },
   ]);
 };
-
-const SHOWN_CHARS = 100_000;
-const shown = (text: string): string =>
-  text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}\n… ${text.length - SHOWN_CHARS} characters more`;

@@ -5,6 +5,7 @@ import { taskWaits } from './004-task-waits.ts';
 import { sessions } from './005-sessions.ts';
 import { sessionContent } from './006-session-content.ts';
 import { transcripts } from './007-transcripts.ts';
+import { sessionDetails } from './008-session-details.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   sessions,
   sessionContent,
   transcripts,
+  sessionDetails,
 ];
