@@ -22,11 +22,16 @@ export const hasTmux = ((): boolean => {
 /** How long something may take to be seen: a loaded machine starts a node and an agent program meanwhile. */
 const SEEN_MS = 150_000;
 
+type Size = { readonly columns: number; readonly rows: number };
+
 /** The panes of one suite. */
 export type Panes = {
   /** Runs `orrery WORDS` in a new pane; its exit code is shown at the end as `left with N`. */
-  start(pane: string, words: string, cwd?: string): void;
+  start(pane: string, words: string, cwd?: string, size?: Size): void;
   screen(pane: string): string;
+  /** The screen and everything that was scrolled out of it. */
+  all(pane: string): string;
+  resize(pane: string, columns: number, rows: number): void;
   /** The screen, once it shows that. */
   seen(pane: string, what: RegExp): Promise<string>;
   type(pane: string, text: string): void;
@@ -52,9 +57,23 @@ export const panesOfSuite = (place: Place): Panes => {
   });
   return {
     screen,
-    start: (pane, words, cwd = place.folder) => {
+    all: (pane) => run('capture-pane', '-p', '-J', '-S', '-', '-t', pane),
+    resize: (pane, columns, rows) => void run('resize-window', '-t', pane, '-x', String(columns), '-y', String(rows)),
+    start: (pane, words, cwd = place.folder, { columns, rows } = { columns: 100, rows: 30 }) => {
       const command = `'${process.execPath}' '${join(ROOT, 'packages/cli/src/main.ts')}' ${words}`;
-      run('new-session', '-d', '-s', pane, '-c', cwd, '-x', '100', '-y', '30', `${command}; echo "left with $?"; sleep 600`);
+      run(
+        'new-session',
+        '-d',
+        '-s',
+        pane,
+        '-c',
+        cwd,
+        '-x',
+        String(columns),
+        '-y',
+        String(rows),
+        `${command}; echo "left with $?"; sleep 600`,
+      );
     },
     seen: (pane, what) =>
       waitFor(`${what} on the screen of ${pane}`, () => (what.test(screen(pane)) ? screen(pane) : null), SEEN_MS).catch(

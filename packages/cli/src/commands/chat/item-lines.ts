@@ -140,6 +140,9 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 const answeredLines = ({ ask, outcome, by }: Extract<Item, { kind: 'answered' }>, { screen, columns }: Look): string[] => {
+  // What nobody was asked about is no news.
+  if (by?.startsWith('mode ') === true)
+    return [screen.dim(`    ${cutCells(`${OUTCOMES[outcome] ?? outcome} by ${visible(by)}`, columns - 4)}`)];
   const good = outcome.startsWith('approved') || outcome === 'answered';
   const mark = good ? screen.good('✓') : screen.careful('!');
   const about = ask === null ? '' : `: ${visible(ask.command ?? ask.title).replace(/\s+/g, ' ')}`;

@@ -34,13 +34,18 @@ export const createNodeLink = ({ world, paths, input }: CommandContext, first: C
   let { client } = first;
   let own: Client | null = null;
   const selection = { url: input.text('connection'), tokenFile: input.text('token-file') };
-  const find = async (): Promise<void> => {
+  /** Whether the node answers, wherever it is now. */
+  const find = async (): Promise<boolean> => {
     const found = await connect(world, paths, selection).catch(() => null);
-    if (found === null) return;
-    if (found.node.installationId !== first.node.installationId) return found.client.close();
+    if (found === null) return false;
+    if (found.node.installationId !== first.node.installationId) {
+      found.client.close();
+      return false;
+    }
     own?.close();
     own = found.client;
     ({ client } = found);
+    return true;
   };
   const until: NodeLink['until'] = async (ask) => {
     for (;;) {
@@ -69,7 +74,7 @@ export const createNodeLink = ({ world, paths, input }: CommandContext, first: C
         if (!isAway(error) && error.code !== 'internal') throw error;
         onLost(error);
         await world.sleep(AGAIN_MS);
-        await find();
+        if (await find()) onLost(null);
       }
     }
   }

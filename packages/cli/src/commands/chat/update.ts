@@ -27,7 +27,7 @@ export const update = (state: ChatState, message: Message): Step => {
     case 'unanswered':
       return step(state.asked === null ? state : { ...state, asked: { ...state.asked, armedAtMs: state.nowMs + GUARD_MS } });
     case 'lost':
-      return step({ ...state, lost: message.reason });
+      return step({ ...state, lost: message.reason }, message.reason === null ? [{ kind: 'refresh' }] : []);
     case 'size':
       return step({ ...state, size: { columns: message.columns, rows: message.rows } });
     case 'tick':

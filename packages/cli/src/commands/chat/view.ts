@@ -3,7 +3,7 @@
 import { countText, durationText, tokensText } from '../../wording.ts';
 import type { Screen } from '../../screen.ts';
 import { askLines } from './ask-lines.ts';
-import { cutCells, visible } from './cells.ts';
+import { cutCells, visible, wrapCells } from './cells.ts';
 import { aroundCursor, composerRows } from './composer-lines.ts';
 import { isEmpty } from './composer.ts';
 import { itemLines, planLines } from './item-lines.ts';
@@ -114,16 +114,18 @@ const queueLines = (state: ChatState, { screen, columns }: Look): string[] => {
     ...rows,
     ...(left > 0 ? [screen.dim(`  … ${left} more`)] : []),
     ...sending,
-    ...(focused ? [screen.dim(`  ${cutCells(help, columns - 2)}`)] : []),
+    ...(focused ? wrapCells(help, columns - 2).map((line) => screen.dim(`  ${line}`)) : []),
     ...(!focused && state.turns.some((turn) => turn.state === 'uncertain')
-      ? [cutCells('  Ctrl-Q: nobody knows whether it arrived; send it again, or let it be', columns)]
+      ? wrapCells('Ctrl-Q: nobody knows whether it arrived; send it again, or let it be', columns - 2).map((line) => `  ${line}`)
       : []),
   ];
 };
 
 const hintLines = (state: ChatState, { screen, columns }: Look): string[] => [
-  ...(state.lost === null ? [] : [`${screen.careful('!')} ${cutCells(visible(state.lost), columns - 2)}`]),
-  ...(state.hint === null ? [] : [screen.dim(`  ${cutCells(visible(state.hint.text), columns - 2)}`)]),
+  ...(state.lost === null
+    ? []
+    : wrapCells(state.lost, columns - 2).map((line, place) => `${place === 0 ? screen.careful('!') : ' '} ${line}`)),
+  ...(state.hint === null ? [] : wrapCells(visible(state.hint.text), columns - 2).map((line) => screen.dim(`  ${line}`))),
 ];
 
 const completionLines = (state: ChatState, { screen, columns }: Look): string[] => {
