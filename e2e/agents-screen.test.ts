@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux).each(['claude', 'codex', 'pi'] as const)('%s', SLOW, (
   it.skipIf(!isThere(name))(
     'asks nothing at its first start but whether to do without what the repository brings, is left, found again, told more, and checked',
     async () => {
-      panes.start('one', 'run --tui "write it [tui]"', repository);
+      panes.start('one', 'run --tui "write it [tui]"', { cwd: repository });
       // It opens what brings settings for it without them, and only by a person's word.
       if (name === 'codex') {
         await panes.seen('one', /Open restricted/);
@@ -56,7 +56,7 @@ describe.skipIf(!hasTmux).each(['claude', 'codex', 'pi'] as const)('%s', SLOW, (
       const { id } = await inState('waiting', /^a person: the agent has finished its turn$/);
       panes.press('one', 'C-]');
       await panes.seen('one', /It goes on\.[^]*left with 0/);
-      panes.start('two', `task attach ${id}`, repository);
+      panes.start('two', `task attach ${id}`, { cwd: repository });
       await panes.seen('two', /It is written now\./);
       panes.type('two', 'and once more');
       await panes.seen('two', /and once more/);

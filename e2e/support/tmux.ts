@@ -22,12 +22,13 @@ export const hasTmux = ((): boolean => {
 /** How long something may take to be seen: a loaded machine starts a node and an agent program meanwhile. */
 const SEEN_MS = 150_000;
 
-type Size = { readonly columns: number; readonly rows: number };
+/** The folder of a command, and the size of its terminal. */
+type Where = { readonly cwd?: string; readonly columns?: number; readonly rows?: number };
 
 /** The panes of one suite. */
 export type Panes = {
   /** Runs `orrery WORDS` in a new pane; its exit code is shown at the end as `left with N`. */
-  start(pane: string, words: string, cwd?: string, size?: Size): void;
+  start(pane: string, words: string, where?: Where): void;
   screen(pane: string): string;
   /** The screen and everything that was scrolled out of it. */
   all(pane: string): string;
@@ -59,7 +60,7 @@ export const panesOfSuite = (place: Place): Panes => {
     screen,
     all: (pane) => run('capture-pane', '-p', '-J', '-S', '-', '-t', pane),
     resize: (pane, columns, rows) => void run('resize-window', '-t', pane, '-x', String(columns), '-y', String(rows)),
-    start: (pane, words, cwd = place.folder, { columns, rows } = { columns: 100, rows: 30 }) => {
+    start: (pane, words, { cwd = place.folder, columns = 100, rows = 30 } = {}) => {
       const command = `'${process.execPath}' '${join(ROOT, 'packages/cli/src/main.ts')}' ${words}`;
       run(
         'new-session',

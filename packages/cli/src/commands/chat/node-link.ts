@@ -1,7 +1,7 @@
 // The way to the node, found again when the node was started anew, maybe at another address.
 
 import type { Client } from '@orrery/client';
-import type { OrreryEvent } from '@orrery/protocol';
+import type { LiveText, OrreryEvent } from '@orrery/protocol';
 import { toOrreryError, type OrreryError } from '@orrery/protocol/errors';
 import { connect, type Connection } from '../../connect.ts';
 import type { CommandContext } from '../command.ts';
@@ -24,6 +24,8 @@ export type Following = {
   readonly after: number;
   readonly signal: AbortSignal;
   readonly onLost: (lost: OrreryError | null) => void;
+  /** Text while it is written; null: what was shown of it is void. */
+  readonly onLive: (piece: LiveText | null) => void;
 };
 
 /** Whether the node may answer later. */
@@ -59,11 +61,17 @@ export const createNodeLink = ({ world, paths, input }: CommandContext, first: C
       }
     }
   };
-  async function* follow({ session, after, signal: stop, onLost }: Following): AsyncGenerator<OrreryEvent, void, undefined> {
+  async function* follow({
+    session,
+    after,
+    signal: stop,
+    onLost,
+    onLive,
+  }: Following): AsyncGenerator<OrreryEvent, void, undefined> {
     let cursor = after;
     while (!stop.aborted) {
       try {
-        const options = { after: cursor, signal: stop, awayMs: AWAY_MS, onConnection: onLost };
+        const options = { after: cursor, signal: stop, awayMs: AWAY_MS, onConnection: onLost, onLive };
         for await (const event of client.sessionEvents(session, options)) {
           cursor = event.sequence ?? cursor;
           yield event;

@@ -62,6 +62,8 @@ const one = async (performing: Performing, effect: Exclude<Effect, { kind: 'send
       return answer(performing, effect);
     case 'older':
       return older(performing, effect.before);
+    case 'search':
+      return dispatch({ kind: 'said', items: [{ kind: 'local', lines: await foundLines(performing, effect.words) }] });
     case 'sessions':
       return dispatch({ kind: 'said', items: [{ kind: 'local', lines: await sessionLines(performing) }] });
     case 'switch':
@@ -179,6 +181,26 @@ const older = async ({ link, session, dispatch }: Performing, before: number): P
     items: [line(`── events ${after + 1} to ${before - 1} ──`), ...shown, ...transcript.open, line('── up to here ──')],
     oldest: after + 1,
   });
+};
+
+/** Places of this conversation that say something, newest first. */
+const foundLines = async ({ context, link, session }: Performing, q: string): Promise<string[]> => {
+  const { items } = await link.client().call('sessionSearch', { query: { q, session: session().id, limit: 20 } });
+  if (items.length === 0) return ['', '  Nothing here says that. Fewer words find more; word* finds beginnings.'];
+  const { columns } = context.world.stdout;
+  const line = ({ sequence, kind, at, snippet }: (typeof items)[number]): string[] => [
+    context.screen.dim(
+      `  event ${sequence} · ${kind === 'user' ? 'you' : kind === 'text' ? 'agent' : 'tool'} · ${agoText(at, context.world.now())}`,
+    ),
+    `    ${cutCells(
+      snippet
+        .map(({ text }) => visible(text).replace(/\s+/g, ' '))
+        .join('')
+        .trim(),
+      columns - 4,
+    )}`,
+  ];
+  return ['', ...items.flatMap(line)];
 };
 
 const sessionLines = async ({ context, link, session }: Performing): Promise<string[]> => {

@@ -62,6 +62,7 @@ export const chatCommands: readonly CommandSpec[] = [
       'sessionCreate',
       'sessionList',
       'sessionShow',
+      'sessionSearch',
       'sessionSet',
       'sessionLog',
       'sessionInterrupt',

@@ -1,6 +1,7 @@
 // One chat, from its first page to its end: what the node says and what keys say meet in `update`.
 
-import type { OrreryEvent, SessionView } from '@orrery/protocol';
+import { createLiveRows } from '@orrery/client';
+import type { LiveText, OrreryEvent, SessionView } from '@orrery/protocol';
 import type { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import type { CommandContext } from '../command.ts';
@@ -18,7 +19,7 @@ import { scrollbackLines, viewOf } from './view.ts';
 const TICK_MS = 250;
 const LOOK_MS = { busy: 3_000, idle: 10_000 } as const;
 /** Events that come close together are drawn together. */
-const GATHER_MS = 25;
+const GATHER_MS = 40;
 
 /** How a chat ended, and what was written in it that the node does not have. */
 export type Ended = { readonly end: ChatEnd; readonly session: SessionView; readonly unsent: readonly string[] };
@@ -61,17 +62,34 @@ const createStore = (context: CommandContext, first: ChatState) => {
   };
 };
 
-/** Hands on events, several at once when they come fast. */
-const gather = (dispatch: (message: Message) => void): ((event: OrreryEvent) => void) => {
+type Gathering = { event(event: OrreryEvent): void; live(piece: LiveText | null): void };
+
+/** Hands on what comes, several at once when it comes fast: what was stored, and what is being written. */
+const gather = (dispatch: (message: Message) => void): Gathering => {
+  const rows = createLiveRows();
   let waiting: OrreryEvent[] = [];
-  return (event) => {
-    waiting.push(event);
-    if (waiting.length > 1) return;
+  let due = false;
+  const later = (): void => {
+    if (due) return;
+    due = true;
     setTimeout(() => {
       const events = waiting;
       waiting = [];
-      dispatch({ kind: 'events', events });
+      due = false;
+      dispatch({ kind: 'events', events, live: rows.rows() });
     }, GATHER_MS);
+  };
+  return {
+    event: (event) => {
+      waiting.push(event);
+      rows.stored(event);
+      later();
+    },
+    live: (piece) => {
+      if (piece === null) rows.forget();
+      else rows.take(piece);
+      later();
+    },
   };
 };
 
@@ -172,7 +190,7 @@ type First = {
 const begin = ({ after, events, dispatch }: First): void => {
   const lines = ['', `  … ${after} earlier events: PageUp or /history`];
   if (after > 0) dispatch({ kind: 'said', items: [{ kind: 'local', lines }] });
-  dispatch({ kind: 'events', events });
+  dispatch({ kind: 'events', events, live: [] });
 };
 
 type Timing = {
@@ -211,5 +229,5 @@ const followLog = async ({ link, dispatch, session, after, signal }: Log): Promi
     lost = error !== null;
   };
   const hand = gather(dispatch);
-  for await (const event of link.follow({ session, after, signal, onLost })) hand(event);
+  for await (const event of link.follow({ session, after, signal, onLost, onLive: hand.live })) hand.event(event);
 };

@@ -82,6 +82,13 @@ const COMMANDS: readonly Slash[] = [
     run: (state) => step(state, [{ kind: 'older', before: state.oldest }]),
   },
   {
+    name: 'search',
+    takes: 'WORDS',
+    about: 'find words in this session',
+    run: (state, rest) =>
+      rest === '' ? step(withHint(state, '/search failing test')) : step(state, [{ kind: 'search', words: rest }]),
+  },
+  {
     name: 'sessions',
     takes: '[NAME]',
     about: 'list sessions, or go to one',

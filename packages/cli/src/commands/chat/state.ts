@@ -1,5 +1,6 @@
 // Everything that a chat knows. Pure: it changes by `update` alone.
 
+import type { LiveRow } from '@orrery/client';
 import type { InteractionView, InteractionAnswer, OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
 import { emptyComposer, type Composer } from './composer.ts';
 import type { KeyPress } from './keys.ts';
@@ -17,6 +18,8 @@ export type Sending = { readonly key: number; readonly text: string; readonly st
 export type ChatState = {
   readonly session: SessionView;
   readonly transcript: Transcript;
+  /** Rows that are being written. */
+  readonly live: readonly LiveRow[];
   /** The first event that was shown. */
   readonly oldest: number;
   /** Inputs that wait, in their order. */
@@ -49,7 +52,8 @@ export type ChatState = {
 /** What happens to a chat. */
 export type Message =
   | { readonly kind: 'keys'; readonly keys: readonly KeyPress[]; readonly atMs: number }
-  | { readonly kind: 'events'; readonly events: readonly OrreryEvent[] }
+  /** What was stored, and what is being written now. */
+  | { readonly kind: 'events'; readonly events: readonly OrreryEvent[]; readonly live: readonly LiveRow[] }
   | { readonly kind: 'older'; readonly items: readonly Item[]; readonly oldest: number }
   | {
       readonly kind: 'facts';
@@ -85,6 +89,7 @@ export type Effect =
   | { readonly kind: 'remove'; readonly turn: string }
   | { readonly kind: 'decide'; readonly turn: string; readonly decision: 'retry' | 'discard' }
   | { readonly kind: 'older'; readonly before: number }
+  | { readonly kind: 'search'; readonly words: string }
   | { readonly kind: 'remember'; readonly text: string }
   | { readonly kind: 'switch'; readonly session: string }
   | { readonly kind: 'leave' };
@@ -124,6 +129,7 @@ export type Begin = Pick<ChatState, 'session' | 'size' | 'nowMs'> & { readonly a
 export const beginState = ({ session, size, nowMs, after, past }: Begin): ChatState => ({
   session,
   transcript: emptyTranscript(after),
+  live: [],
   oldest: after + 1,
   turns: [],
   sending: [],

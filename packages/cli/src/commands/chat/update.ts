@@ -15,7 +15,7 @@ export const update = (state: ChatState, message: Message): Step => {
     case 'keys':
       return keys({ ...state, nowMs: Math.max(state.nowMs, message.atMs) }, message.keys);
     case 'events':
-      return events(state, message.events);
+      return events({ ...state, live: message.live }, message.events);
     case 'older':
       return step({ ...state, oldest: message.oldest }, [], message.items);
     case 'facts':

@@ -45,9 +45,23 @@ export const viewOf = (state: ChatState, screen: Screen): View => {
   };
 };
 
-/** The end of what may still change. */
-const liveLines = ({ transcript }: ChatState, look: Look, most: number): string[] => {
-  const lines = transcript.open.flatMap((item) =>
+/** What may still change, and what is being written in it. */
+const openItems = ({ transcript, live }: ChatState): Item[] => {
+  const outputs = new Map(live.filter(({ kind }) => kind === 'tool.result').map(({ row, text }) => [row, text] as const));
+  const open = transcript.open.map((item): Item => {
+    const output = item.kind === 'tool' && item.result === null ? outputs.get(item.row) : undefined;
+    if (item.kind !== 'tool' || output === undefined) return item;
+    return { ...item, result: { output: output.slice(-LIVE_CHARS), bytes: 0, failed: false } };
+  });
+  const written = live.flatMap(({ kind, row, text }): Item[] =>
+    kind === 'tool.result' ? [] : [{ kind, row, text, again: false }],
+  );
+  return [...open, ...written];
+};
+
+/** The end of all that. */
+const liveLines = (state: ChatState, look: Look, most: number): string[] => {
+  const lines = openItems(state).flatMap((item) =>
     itemLines('text' in item ? { ...item, text: item.text.slice(-LIVE_CHARS) } : item, look),
   );
   return most === 0 ? [] : lines.slice(-most);
