@@ -182,6 +182,8 @@ const parserOf = (spec: CommandSpec, options: readonly OptionSpec[]): Parser => 
         ...(Array.isArray(before) ? (before as string[]) : []),
         ...value.split(',').filter((part) => part !== ''),
       ]);
+    if (option.kind === 'texts')
+      made.argParser((value: string, before: unknown) => [...(Array.isArray(before) ? (before as string[]) : []), value]);
     parser.addOption(made);
   }
   return parser;

@@ -21,7 +21,7 @@ export const exitsOf = (spec: CommandSpec): readonly Exit[] => {
 export const flagOf = (option: OptionSpec): string => {
   const value =
     option.value ??
-    { flag: '', text: 'TEXT', number: 'N', usd: 'USD', duration: 'TIME', bytes: 'SIZE', list: 'A,B' }[option.kind];
+    { flag: '', text: 'TEXT', number: 'N', usd: 'USD', duration: 'TIME', bytes: 'SIZE', list: 'A,B', texts: 'TEXT' }[option.kind];
   return option.kind === 'flag' ? `--${option.name}` : `--${option.name} ${value}`;
 };
 

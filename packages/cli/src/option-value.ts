@@ -24,6 +24,7 @@ const exampleOf = (option: OptionSpec): string => {
     flag: '',
     text: option.value ?? 'TEXT',
     list: option.value ?? 'A,B',
+    texts: option.value ?? 'TEXT',
     number: '3',
     usd: '2.50',
     duration: '30m',
@@ -34,7 +35,7 @@ const exampleOf = (option: OptionSpec): string => {
 
 /** Reads the value of an option by its kind; durations become milliseconds, sizes bytes. Throws `invalid_input` without the value. */
 export const readValue = (option: OptionSpec, value: unknown): unknown => {
-  if (option.kind === 'flag' || option.kind === 'list') return value;
+  if (option.kind === 'flag' || option.kind === 'list' || option.kind === 'texts') return value;
   const text = String(value);
   switch (option.kind) {
     case 'number':

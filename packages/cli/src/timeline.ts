@@ -85,6 +85,13 @@ const linesOf = ({ body, at, sessionId }: OrreryEvent, state: State, screen: Scr
 
 type Body = OrreryEvent['body'];
 
+const saidText = (answers: Extract<Body, { kind: 'interaction.settled' }>['answers']): string =>
+  answers === null
+    ? ''
+    : `: ${Object.entries(answers)
+        .map(([key, value]) => inertLine(`${key} ${String(value)}`))
+        .join(', ')}`;
+
 /** What only a session says; null: nothing of that. */
 const sessionLines = (body: Body, screen: Screen): string[] | null => {
   switch (body.kind) {
@@ -97,7 +104,9 @@ const sessionLines = (body: Body, screen: Screen): string[] | null => {
         `${screen.careful('!')} asks      ${inertLine(body.ask.title)}${body.ask.command === null ? '' : `: ${inertLine(body.ask.command)}`}`,
       ];
     case 'interaction.settled':
-      return [`  ${label('answer')} ${body.outcome}${body.by === null ? '' : ` by ${inertLine(body.by)}`}`];
+      return [
+        `  ${label('answer')} ${body.outcome}${body.by === null ? '' : ` by ${inertLine(body.by)}`}${saidText(body.answers)}`,
+      ];
     case 'turn.parked':
       return [`${screen.careful('!')} uncertain ${inertLine(body.reason)}`];
     default:

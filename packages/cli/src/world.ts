@@ -25,10 +25,11 @@ export type World = {
   readonly cwd: string;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** `read` answers all of it; `readHidden` asks on the terminal without echo. */
+  /** `read` answers all of it; `readLine` and `readHidden` ask on the terminal, the second without echo. Null: the input ended. */
   readonly stdin: {
     readonly isTTY: boolean;
     read(): Promise<string>;
+    readLine(question: string): Promise<string | null>;
     readHidden(question: string): Promise<string>;
     /** Hands on what comes, each key by itself when it is a terminal; answers how to stop that. */
     follow(input: Input): () => void;
@@ -86,7 +87,7 @@ export const systemWorld = (): World => ({
   cwd: process.cwd(),
   stdout: outputOf(process.stdout),
   stderr: outputOf(process.stderr),
-  stdin: { isTTY: process.stdin.isTTY === true, read: () => readAll(process.stdin), readHidden, follow: followInput },
+  stdin: { isTTY: process.stdin.isTTY === true, read: () => readAll(process.stdin), readLine, readHidden, follow: followInput },
   onResize: (listener) => {
     process.stdout.on('resize', listener);
     return () => void process.stdout.off('resize', listener);
@@ -108,6 +109,23 @@ export const systemWorld = (): World => ({
   },
   processes: createProcesses(process.env),
 });
+
+/** Reads one line from the terminal; Ctrl-C ends the command as ever, Ctrl-D answers null. */
+const readLine = async (question: string): Promise<string | null> => {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    lines.once('close', () => resolve(null));
+    lines.once('SIGINT', () => {
+      lines.close();
+      process.kill(process.pid, 'SIGINT');
+    });
+    lines.question(question, (said) => {
+      resolve(said);
+      lines.close();
+    });
+  });
+};
 
 /** Reads one line from the terminal without showing it; Ctrl-C rejects. */
 const readHidden = async (question: string): Promise<string> => {

@@ -13,6 +13,8 @@ export type Printed = { readonly stdout: string; readonly stderr: string; readon
 export type Wish = {
   readonly stdin?: string;
   readonly stdinTTY?: boolean;
+  /** Lines that a person types when asked. */
+  readonly typed?: readonly string[];
   /** Standard input throws something that is no `OrreryError`. */
   readonly stdinFails?: boolean;
   readonly terminal?: boolean;
@@ -112,6 +114,7 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
       columns: wish.columns ?? 100,
     });
     let listeners = 0;
+    let typed = 0;
     const world: World = {
       env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), ORRERY_DATA: data, USER: 'ann', ...wish.env },
       cwd: repository,
@@ -120,6 +123,10 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
       stdin: {
         isTTY: wish.stdinTTY ?? wish.terminal ?? false,
         read: async () => (wish.stdinFails === true ? Promise.reject(new TypeError('broken')) : (wish.stdin ?? '')),
+        readLine: async (question) => {
+          printed.stderr += `${question}\n`;
+          return (wish.typed ?? [])[typed++] ?? null;
+        },
         readHidden: async () => wish.stdin ?? '',
         follow: ({ onBytes, onEnd }) => {
           if (wish.stdin !== undefined) void onBytes(Buffer.from(wish.stdin));

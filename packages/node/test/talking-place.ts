@@ -13,7 +13,7 @@ import { countOpen, createInteractions, type Interactions } from '../src/interac
 import { systemClock, type Clock } from '../src/kernel/clock.ts';
 import { createUsage } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
-import { createLiveTexts, createSessions, type Sessions } from '../src/session/index.ts';
+import { createLiveTexts, createSessions, goOnIn, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
@@ -44,8 +44,6 @@ const endOf = (exitCode: number | null, signal: string | null): RunEnd => ({
   ...{ exitCode, signal, limit: null, reason: null, tookMs: 1, userMs: 0, systemMs: 0, maxRssBytes: 0 },
   ...{ stdoutBytes: 0, stderrBytes: 0 },
 });
-
-const lost = (): OrreryError => new OrreryError('keeper_lost', 'This view was dropped.');
 
 /** A program that reads and is asked to end by the end of its input, and otherwise does nothing by itself. */
 const createTalker = (runId: string, hear: (talker: Talker, frame: { readonly [key: string]: unknown }) => void): Views => {
@@ -128,7 +126,7 @@ const createTalker = (runId: string, hear: (talker: Talker, frame: { readonly [k
       kill: async () => finish(endOf(null, 'SIGKILL')),
       release: async () => undefined,
       finish: async () => undefined,
-      detach: () => dropped.reject(lost()),
+      detach: () => dropped.reject(new OrreryError('keeper_lost', 'This view was dropped.')),
     };
   };
   return { talker, view };
@@ -176,7 +174,7 @@ export type TalkingPlace = {
 
 const ENVIRONMENT = 'env_place';
 
-/** How long questions wait in these places. */
+/** How long questions wait here. */
 export const INTERACTION_MS = 24 * 3_600_000;
 
 const environmentRow = {
@@ -242,7 +240,7 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     ...{ store, talkers, clock, pass },
     gate: Promise.resolve(),
     mute: false,
-    asked: (more = {}) => ({ environment: 'place', mode: 'ask', ...more }),
+    asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),
     start: async () => {
@@ -269,6 +267,7 @@ const startNode = async (
   const interactions = createInteractions({
     ...{ store, clock },
     sessionNames: async () => new Map(),
+    goOn: (tx, id, mode) => goOnIn(tx, id, { mode, nowMs: clock.nowMs() }),
     wake: (id) => talking.wake(id),
   });
   const talking: SessionsConductor = createSessionsConductor({

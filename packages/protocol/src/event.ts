@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contentBodies, ofAgent } from './content.ts';
 import { environmentOperation, environmentState } from './environment.ts';
 import { interactionAsk, interactionKind, interactionOutcome } from './interaction.ts';
+import { answers } from './question.ts';
 import { instant } from './scalars.ts';
 import { sessionState, turnFailure, turnOutcome } from './session.ts';
 import { stageName, taskState, verdict } from './task.ts';
@@ -117,6 +118,7 @@ export const sessionBody = z.discriminatedUnion('kind', [
     interactionId: z.string(),
     asked: interactionKind,
     outcome: interactionOutcome,
+    answers: answers.nullable().default(null),
     by: z.string().nullable(),
   }),
 ]);

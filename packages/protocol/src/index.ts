@@ -70,8 +70,9 @@ export {
   type InteractionOutcome,
   type InteractionView,
 } from './interaction.ts';
+export { permissionMode, unattended, type PermissionMode, type Unattended } from './permission.ts';
+export { answersGiven, wrongAnswers, type Answers, type AnswerValue, type Question } from './question.ts';
 export {
-  permissionMode,
   sessionCreate,
   sessionState,
   turnFailure,
@@ -79,7 +80,6 @@ export {
   turnAction,
   turnCreate,
   turnView,
-  type PermissionMode,
   type SessionCreate,
   type SessionState,
   type SessionView,

@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import { answers, question } from './question.ts';
+import { permissionMode } from './permission.ts';
 import { instant } from './scalars.ts';
 
 // A question, approval or plan that waits for a person (contracts/sessions.md, "Interactions").
 
-/** What is asked. `command` runs a program, `edit` changes files, `tool` is any other tool, `question` wants words, `plan` wants approval of a plan. */
-export const interactionKind = z.enum(['command', 'edit', 'tool', 'question', 'plan']);
+/**
+ * What is asked. `command` runs a program, `edit` changes files, `tool` is any other tool, `question` wants words or
+ * choices of the agent's own, `form` is what a tool of the agent wants to know, `plan` wants approval of a plan.
+ */
+export const interactionKind = z.enum(['command', 'edit', 'tool', 'question', 'form', 'plan']);
 
 export const interactionOutcome = z.enum(['approved', 'approved-for-session', 'denied', 'answered', 'timed-out', 'withdrawn']);
 export type InteractionOutcome = z.output<typeof interactionOutcome>;
@@ -21,8 +26,8 @@ export const interactionAsk = z.object({
   paths: z.array(z.string()),
   /** Everything else that the program said of it, as text (a diff, the input, the plan). */
   detail: z.string(),
-  /** For questions: what can be chosen; empty: words of one's own. */
-  choices: z.array(z.string()),
+  /** What is to be answered; empty: it is only allowed or denied. */
+  questions: z.array(question).default([]),
   /** Outcomes that can be given. */
   outcomes: z.array(interactionOutcome),
 });
@@ -37,6 +42,8 @@ export const interactionView = z.object({
   revision: z.int(),
   ask: interactionAsk,
   outcome: interactionOutcome.nullable(),
+  /** What was answered. */
+  answers: answers.nullable(),
   /** Who gave the answer. */
   by: z.string().nullable(),
   /** After it, the action does not happen; null: it waits as long as it takes. */
@@ -49,7 +56,11 @@ export type InteractionView = z.output<typeof interactionView>;
 export const interactionAnswer = z.strictObject({
   revision: z.int().min(1),
   outcome: z.enum(['approved', 'approved-for-session', 'denied', 'answered']),
-  /** Words for the agent: the answer to a question, or why something was denied. */
+  /** With `answered`: an answer to each question, by its key. */
+  answers: answers.optional(),
+  /** Words for the agent: why something was denied. */
   message: z.string().max(20_000).optional(),
+  /** With a plan that is approved: the mode to go on in. Default: `ask`, where it was only planning. */
+  mode: permissionMode.exclude(['plan']).optional(),
 });
 export type InteractionAnswer = z.output<typeof interactionAnswer>;

@@ -3,16 +3,8 @@ import { event } from './event.ts';
 import { interactionAnswer, interactionView } from './interaction.ts';
 import { id, operation } from './operation.ts';
 import { pageOf, pageQuery, safeName } from './scalars.ts';
-import {
-  permissionMode,
-  sessionActivity,
-  sessionCreate,
-  sessionState,
-  sessionView,
-  turnChange,
-  turnCreate,
-  turnView,
-} from './session.ts';
+import { permissionMode, unattended } from './permission.ts';
+import { sessionActivity, sessionCreate, sessionState, sessionView, turnChange, turnCreate, turnView } from './session.ts';
 import { detailPage, searchHit, transcriptPage } from './transcript.ts';
 
 const turnParams = id.extend({ turn: z.string().min(1).max(200) });
@@ -68,9 +60,9 @@ export const sessionOperations = {
     method: 'patch',
     path: '/sessions/:id',
     scope: 'operator',
-    summary: 'Rename a session, or change what it may do without asking.',
+    summary: 'Rename a session, or change what it may do without asking and what becomes of what it asks.',
     params: id,
-    body: z.strictObject({ name: safeName.optional(), mode: permissionMode.optional() }),
+    body: z.strictObject({ name: safeName.optional(), mode: permissionMode.optional(), unattended: unattended.optional() }),
     answer: sessionView,
   }),
   sessionLog: operation({

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { contextUse } from './content.ts';
+import { permissionMode, unattended } from './permission.ts';
 import { instant, requestId, safeName } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
 // A conversation with an agent that people hold (contracts/sessions.md).
-
-/** What an agent may do without asking: `ask` before each tool that changes something, `edits` without asking for edits of files, `all`, or only `plan`. */
-export const permissionMode = z.enum(['ask', 'edits', 'all', 'plan']);
-export type PermissionMode = z.output<typeof permissionMode>;
 
 /** `dormant`: no program runs; the next turn wakes it. */
 export const sessionState = z.enum(['starting', 'idle', 'running', 'waiting', 'dormant', 'ended', 'failed']);
@@ -39,6 +36,7 @@ export const turnFailure = z.enum([
   'timeout',
   'program',
   'protocol',
+  'unattended',
 ]);
 
 const promptText = z.string().min(1).max(4_000_000);
@@ -83,6 +81,8 @@ export const sessionView = z.object({
   context: contextUse.nullable(),
   /** What its model calls took so far, as the gateway counted it. */
   usage: usageTotals,
+  /** What becomes of what it asks when nobody is there. */
+  unattended,
   /** The program's own id of the conversation. */
   conversation: z.string().nullable(),
   /** Starts of the program so far. */
@@ -110,6 +110,7 @@ export const sessionCreate = z.strictObject({
   model: z.string().max(200).optional(),
   effort: z.string().max(50).optional(),
   mode: permissionMode.default('ask'),
+  unattended: unattended.default('wait'),
   backend: z.string().max(100).optional(),
   base: z.string().min(1).max(500).optional(),
   /** The first prompt, sent once its environment is ready. */

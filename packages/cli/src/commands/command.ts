@@ -22,8 +22,8 @@ export type Completes =
   | 'command'
   | 'selftest';
 
-/** How the text behind an option is read. `flag` takes none. */
-export type OptionKind = 'flag' | 'text' | 'number' | 'usd' | 'duration' | 'bytes' | 'list';
+/** How the text behind an option is read. `flag` takes none; `texts` may be given more than once, and is not taken apart. */
+export type OptionKind = 'flag' | 'text' | 'number' | 'usd' | 'duration' | 'bytes' | 'list' | 'texts';
 
 export type OptionSpec = {
   /** Without the dashes: `max-retries`. A name that begins with `no-` switches something off. */

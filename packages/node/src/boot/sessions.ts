@@ -8,6 +8,7 @@ import {
   createLiveTexts,
   createSessions,
   findSession,
+  goOnIn,
   type LiveTexts,
   type SessionConductor,
   type Sessions,
@@ -58,6 +59,7 @@ const openInteractions = (parts: Parts, wake: (sessionId: string) => void): Inte
       const rows = await Promise.all(sessionIds.map((id) => findSession(parts.store.read, id)));
       return new Map(rows.flatMap((row) => (row === null ? [] : [[row.id, row.name] as const])));
     },
+    goOn: (tx, id, mode) => goOnIn(tx, id, { mode, nowMs: clock.nowMs() }),
     wake,
   });
 

@@ -3,7 +3,7 @@
 // state is stored with the offset it was read up to, and what it says is stored before it is written, so that another
 // start of the node goes on with both exactly where they are. Contract: sessions, "Dispatch".
 
-import type { ConversationBody, InteractionAsk, InteractionOutcome, LiveKind, PermissionMode } from '@orrery/protocol';
+import type { Answers, ConversationBody, InteractionAsk, InteractionOutcome, LiveKind, PermissionMode } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import { MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
@@ -17,7 +17,13 @@ export type SessionCommand =
   | { readonly kind: 'prompt'; readonly turn: number; readonly text: string }
   | { readonly kind: 'steer'; readonly key: string; readonly text: string }
   | { readonly kind: 'interrupt' }
-  | { readonly kind: 'answer'; readonly key: string; readonly outcome: InteractionOutcome; readonly message: string | null }
+  | {
+      readonly kind: 'answer';
+      readonly key: string;
+      readonly outcome: InteractionOutcome;
+      readonly answers: Answers | null;
+      readonly message: string | null;
+    }
   | { readonly kind: 'mode'; readonly mode: PermissionMode };
 
 /** What the program reported of itself. Nothing in it is guessed. */

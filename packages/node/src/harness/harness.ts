@@ -86,7 +86,7 @@ export type ProgramEnd = {
   readonly signal: string | null;
   readonly stderrTail: string;
   /** Why the node itself stopped the program; null or absent when it did not. */
-  readonly stoppedFor?: 'cancel' | 'timeout' | 'node' | null;
+  readonly stoppedFor?: 'cancel' | 'timeout' | 'node' | 'unattended' | null;
   readonly gateway?: GatewayFailure | null;
 };
 

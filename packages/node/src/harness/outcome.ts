@@ -25,6 +25,8 @@ const SIGNAL_CODES = new Set([129, 130, 137, 143]);
 
 /** The outcome by structure first, exit code last. `program` is its name for people. */
 export const settleOutcome = (word: Reported, end: ProgramEnd, program: string): TurnOutcome => {
+  // Also one that came to an end by itself did so without what it needed.
+  if (end.stoppedFor === 'unattended') return unattended(program);
   if (word?.kind === 'success' && !(word.doubtful === true && end.gateway != null)) return ended({ outcome: 'success' });
   const stopped = stoppedOutcome(end, program);
   if (stopped !== null) return stopped;
@@ -39,6 +41,13 @@ export const settleOutcome = (word: Reported, end: ProgramEnd, program: string):
   return failed({ kind: 'failure', failure: 'program', message, resetsAt: null }, end);
 };
 
+const unattended = (program: string): TurnOutcome =>
+  ended({
+    outcome: 'error',
+    failure: 'unattended',
+    message: `${program} needed a permission and nobody was there to give it (unattended: fail).`,
+  });
+
 const stoppedOutcome = (end: ProgramEnd, program: string): TurnOutcome | null => {
   switch (end.stoppedFor ?? null) {
     case 'cancel':
@@ -47,6 +56,8 @@ const stoppedOutcome = (end: ProgramEnd, program: string): TurnOutcome | null =>
       return ended({ outcome: 'error', failure: 'timeout', message: `${program} was stopped because its time was up.` });
     case 'node':
       return ended({ outcome: 'interrupted', message: `${program} was stopped by the node before its turn was over.` });
+    case 'unattended':
+      return unattended(program);
     case null:
       return null;
   }

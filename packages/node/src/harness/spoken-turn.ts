@@ -144,7 +144,7 @@ const takeFact = (having: With, now: SpokenState, fact: SessionFact): Taken => {
       return { state: { ...now, accepted: true, settled: true, reported: fact.reported }, events: [] };
     case 'asks': {
       const { outcome, message, events } = answerUnattended(fact.ask);
-      const told = tell(having, now, { kind: 'answer', key: fact.key, outcome, message });
+      const told = tell(having, now, { kind: 'answer', key: fact.key, outcome, answers: null, message });
       return { state: told.state, events: [...events, ...told.events] };
     }
     case 'catalogue':

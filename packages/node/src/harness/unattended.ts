@@ -16,10 +16,10 @@ export const NOBODY_IS_THERE =
 
 /**
  * The declared rule of every task: what a program wants to do inside its walls is approved, for the walls hold; a plan is
- * approved, for the work was ordered; a question is declined with words. What cannot be approved is denied.
+ * approved, for the work was ordered; a question or a form is declined with words. What cannot be approved is denied.
  */
 export const answerUnattended = ({ kind, title, outcomes }: InteractionAsk): UnattendedAnswer => {
-  if (kind === 'question' || !outcomes.includes('approved'))
+  if (kind === 'question' || kind === 'form' || !outcomes.includes('approved'))
     return {
       outcome: 'denied',
       message: NOBODY_IS_THERE,

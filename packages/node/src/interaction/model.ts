@@ -1,14 +1,27 @@
 // Glossary. An interaction is a question, an approval or a plan that a program waits with for a person. Its revision
 // changes when what is asked changes; an answer names the revision it is for. Contract: sessions, "Interactions".
 
-import { OrreryError, type InteractionAsk, type InteractionOutcome, type InteractionView } from '@orrery/protocol';
+import {
+  interactionAsk,
+  OrreryError,
+  wrongAnswers,
+  type Answers,
+  type InteractionAnswer,
+  type InteractionAsk,
+  type InteractionOutcome,
+  type InteractionView,
+} from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
 import type { InteractionTable } from '../store/session-tables.ts';
 
 export type InteractionRow = Selectable<InteractionTable>;
 
-export const askOf = (row: InteractionRow): InteractionAsk => JSON.parse(row.ask) as InteractionAsk;
+export const askOf = (row: InteractionRow): InteractionAsk => interactionAsk.parse(JSON.parse(row.ask));
+
+/** What was answered, or null. */
+export const answersOf = ({ answers }: Pick<InteractionRow, 'answers'>): Answers | null =>
+  answers === null ? null : (JSON.parse(answers) as Answers);
 
 const maybeInstant = (ms: number | null): string | null => (ms === null ? null : toInstant(ms));
 
@@ -22,6 +35,7 @@ export const toInteraction = (row: InteractionRow, sessionName: string): Interac
   revision: row.revision,
   ask: askOf(row),
   outcome: row.outcome as InteractionOutcome | null,
+  answers: answersOf(row),
   by: row.by,
   deadlineAt: maybeInstant(row.deadline_at),
   createdAt: toInstant(row.created_at),
@@ -31,7 +45,7 @@ export const toInteraction = (row: InteractionRow, sessionName: string): Interac
 /** Why an answer does not count, or null. */
 export const whyNotAnswered = (
   row: InteractionRow,
-  answer: { readonly revision: number; readonly outcome: InteractionOutcome; readonly nowMs: number },
+  answer: InteractionAnswer & { readonly nowMs: number },
 ): OrreryError | null => {
   if (row.state !== 'open')
     return new OrreryError(
@@ -52,9 +66,24 @@ export const whyNotAnswered = (
       fix: `orrery session interactions ${row.session_id}`,
       details: { revision: row.revision },
     });
-  const { outcomes } = askOf(row);
-  if (outcomes.includes(answer.outcome)) return null;
-  return new OrreryError('invalid_input', `"${answer.outcome}" is no answer to this.`, {
-    rule: `It can be ${outcomes.join(', ')}.`,
+  return whyNotFit(row, answer);
+};
+
+/** Why an answer does not fit what is asked, or null; what is asked stays open. */
+const whyNotFit = (row: InteractionRow, { outcome, answers, mode }: InteractionAnswer): OrreryError | null => {
+  const { outcomes, kind, questions } = askOf(row);
+  const invalid = (what: string, rule: string): OrreryError => new OrreryError('invalid_input', what, { rule });
+  if (!outcomes.includes(outcome)) return invalid(`"${outcome}" is no answer to this.`, `It can be ${outcomes.join(', ')}.`);
+  if (answers !== undefined && outcome !== 'answered')
+    return invalid(`Answers do not go with "${outcome}".`, 'They go with "answered" alone.');
+  if (mode !== undefined && (kind !== 'plan' || outcome !== 'approved'))
+    return invalid('There is no mode to go on in.', 'It goes with a plan that is approved.');
+  if (outcome !== 'answered') return null;
+  const wrong = wrongAnswers(questions, answers ?? {});
+  if (wrong.length === 0) return null;
+  return new OrreryError('invalid_input', `The answer does not fit: ${wrong.slice(0, 5).join('; ')}.`, {
+    rule: 'Each question is answered in its own form, under its key; what is asked stays open.',
+    fix: `orrery session interactions ${row.session_id}`,
+    details: { wrong },
   });
 };

@@ -1,7 +1,7 @@
-import { OrreryError, type InteractionAnswer, type InteractionView } from '@orrery/protocol';
+import { answersGiven, OrreryError, type InteractionAnswer, type InteractionView, type PermissionMode } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
-import type { Store } from '../store/store.ts';
-import { toInteraction, whyNotAnswered, type InteractionRow } from './model.ts';
+import type { Store, Tx } from '../store/store.ts';
+import { askOf, toInteraction, whyNotAnswered, type InteractionRow } from './model.ts';
 import { findInteraction, listInteractions, overdue, settleInteraction } from './store.ts';
 
 /** Use cases of interactions; one transaction each. */
@@ -22,6 +22,8 @@ export const createInteractions = (parts: {
   readonly clock: Pick<Clock, 'nowMs'>;
   /** The names of sessions by their ids. */
   sessionNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** A plan was approved: what its session may do from now on. Null: as it was, or `ask` where it was only planning. */
+  goOn(tx: Tx, sessionId: string, mode: PermissionMode | null): Promise<void>;
   /** A session has something to be told. */
   wake(sessionId: string): void;
 }): Interactions => {
@@ -46,15 +48,19 @@ export const createInteractions = (parts: {
   return {
     list: async (query) => views(await listInteractions(store.read, { ...query, limit: PAGE })),
     show,
-    answer: async (id, { revision, outcome, message, by }) => {
+    answer: async (id, { by, ...asked }) => {
       await find(id);
       const row = await store.transaction(async (tx) => {
         const now = await findInteraction(tx.db, id);
         if (now === null) throw new Error('an interaction is never deleted');
         const nowMs = clock.nowMs();
-        const why = whyNotAnswered(now, { revision, outcome, nowMs });
+        const why = whyNotAnswered(now, { ...asked, nowMs });
         if (why !== null) throw why;
-        await settleInteraction(tx, now, { outcome, by, message: message ?? null, told: false, nowMs });
+        const { outcome, message, mode } = asked;
+        const { kind, questions } = askOf(now);
+        const answers = outcome === 'answered' ? answersGiven(questions, asked.answers ?? {}) : null;
+        await settleInteraction(tx, now, { outcome, by, message: message ?? null, answers, told: false, nowMs });
+        if (kind === 'plan' && outcome === 'approved') await parts.goOn(tx, now.session_id, mode ?? null);
         return now;
       });
       parts.wake(row.session_id);

@@ -1,4 +1,4 @@
-import type { InteractionOutcome } from '@orrery/protocol';
+import type { Answers, InteractionOutcome } from '@orrery/protocol';
 import type { Insertable, Kysely } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
 import type { Tx } from '../store/store.ts';
@@ -54,6 +54,7 @@ export const settleInteraction = async (
     readonly outcome: InteractionOutcome;
     readonly by: string | null;
     readonly message: string | null;
+    readonly answers?: Answers | null;
     readonly told: boolean;
     readonly nowMs: number;
   },
@@ -65,6 +66,7 @@ export const settleInteraction = async (
       outcome: how.outcome,
       by: how.by,
       message: how.message,
+      answers: how.answers == null ? null : JSON.stringify(how.answers),
       told: how.told ? 1 : 0,
       settled_at: how.nowMs,
     })
@@ -77,6 +79,7 @@ export const settleInteraction = async (
     interactionId: row.id,
     asked: askOf(row).kind,
     outcome: how.outcome,
+    answers: how.answers ?? null,
     by: how.by,
   } as const;
   await tx.append([{ taskId: null, sessionId: row.session_id, turn: row.turn, body }]);

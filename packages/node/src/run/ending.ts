@@ -130,4 +130,5 @@ const failureWords: Readonly<Record<NonNullable<TurnOutcome['failure']>, string>
   timeout: 'The turn took too long',
   program: 'The agent program ended without a result',
   protocol: 'The answer could not be read',
+  unattended: 'Nobody was there to allow what it needed',
 };

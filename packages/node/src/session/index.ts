@@ -10,6 +10,7 @@ export {
   findSessionRun,
   findTurn,
   framesOf,
+  goOnIn,
   insertFrames,
   insertSessionRun,
   lastNumbers,

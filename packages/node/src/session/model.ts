@@ -10,6 +10,7 @@ import {
   type TurnState,
   type TurnView,
   type UsageTotals,
+  type Unattended,
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
@@ -51,6 +52,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   effectiveMode: row.effective_mode,
   context: row.context === null ? null : (JSON.parse(row.context) as SessionView['context']),
   usage: around.usage,
+  unattended: row.unattended as Unattended,
   conversation: row.conversation,
   generation: row.generation,
   turn: around.turn,

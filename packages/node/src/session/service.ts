@@ -6,6 +6,7 @@ import {
   type SessionView,
   type TurnCreate,
   type TurnView,
+  type Unattended,
 } from '@orrery/protocol';
 import { intentHash } from '../kernel/intent.ts';
 import type { Tx } from '../store/store.ts';
@@ -37,6 +38,9 @@ import {
 } from './store.ts';
 import { createTranscripts, type Transcripts } from './transcript.ts';
 
+/** What of a session may be changed at any time. */
+type SessionChange = { readonly name?: string; readonly mode?: PermissionMode; readonly unattended?: Unattended };
+
 /** Use cases of sessions; one transaction each. A reference is an id, the beginning of one, or a name. */
 export type Sessions = {
   create(asked: SessionCreate): Promise<SessionView>;
@@ -45,7 +49,7 @@ export type Sessions = {
   readonly transcripts: Transcripts;
   find(reference: string): Promise<SessionRow>;
   show(reference: string): Promise<SessionView>;
-  set(reference: string, change: { readonly name?: string; readonly mode?: PermissionMode }): Promise<SessionView>;
+  set(reference: string, change: SessionChange): Promise<SessionView>;
   interrupt(reference: string): Promise<SessionView>;
   /** Puts it to sleep, or ends it for good. */
   leave(reference: string, how: 'close' | 'end'): Promise<SessionView>;
@@ -154,11 +158,10 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const nextCursor = rows.length === limit ? String(rows.at(-1)?.key ?? '') : null;
       return { items: await Promise.all(rows.map((row) => view(row))), nextCursor, seq: store.seq() };
     },
-    set: (reference, { name, mode }) =>
+    set: (reference, asked) =>
       change(reference, async (tx, row, nowMs) => {
-        if (mode !== undefined) parts.checkMode(row.harness, mode);
-        const renamed = name === undefined ? {} : { name };
-        await changeSession(tx, row.id, { ...renamed, ...(mode === undefined ? {} : { mode }), nowMs });
+        if (asked.mode !== undefined) parts.checkMode(row.harness, asked.mode);
+        await changeSession(tx, row.id, { ...asked, nowMs });
       }),
     interrupt: (reference) => change(reference, (tx, row, nowMs) => askInterrupt(tx, row, nowMs)),
     leave: (reference, how) =>
@@ -236,6 +239,7 @@ const begin = async (
       owns_environment: asked.environment === undefined ? 1 : 0,
       ...admitted,
       mode: asked.mode,
+      unattended: asked.unattended,
       state: 'starting',
       generation: 0,
       failed_starts: 0,

@@ -1,4 +1,4 @@
-import type { SessionState } from '@orrery/protocol';
+import type { PermissionMode, SessionState } from '@orrery/protocol';
 import type { Insertable, Kysely, Updateable } from 'kysely';
 import type { Tx } from '../store/store.ts';
 import type { SessionFrameTable, SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
@@ -70,6 +70,17 @@ export const changeSession = async (
     { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: change.state, reason: reason ?? null } },
     { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: change.state } },
   ]);
+};
+
+/** A plan was approved: the session goes on in that mode; null: as it was, or asking where it was only planning. */
+export const goOnIn = async (
+  tx: Tx,
+  id: string,
+  { mode, nowMs }: { readonly mode: PermissionMode | null; readonly nowMs: number },
+): Promise<void> => {
+  const row = await findSession(tx.db, id);
+  if (row === null) throw sessionNotFound(id);
+  await changeSession(tx, id, { mode: mode ?? (row.mode === 'plan' ? 'ask' : row.mode), nowMs });
 };
 
 /** The newest number of a session's log. */

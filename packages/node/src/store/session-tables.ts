@@ -20,6 +20,8 @@ export type SessionTable = {
   mode: string;
   told_mode: string | null;
   effective_mode: string | null;
+  /** What becomes of what it asks when nobody is there. */
+  unattended: Generated<string>;
   state: string;
   reason: string | null;
   /** `close` or `end`: asked for and not reached yet. */
@@ -115,6 +117,8 @@ export type InteractionTable = {
   revision: number;
   state: string;
   outcome: string | null;
+  /** By the keys of its questions, as JSON. */
+  answers: string | null;
   message: string | null;
   by: string | null;
   /** 1 once the program was told. */

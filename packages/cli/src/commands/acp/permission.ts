@@ -2,6 +2,7 @@
 // else comes (or nothing) leaves it open for others.
 import { methods, type AgentContext, type PermissionOption, type RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import type { InteractionAnswer, InteractionAsk } from '@orrery/protocol';
+import { answerOfForm, formOf } from './form.ts';
 import type { Place } from './place.ts';
 import { askFace } from './tools.ts';
 
@@ -28,26 +29,35 @@ export type Answer = Omit<InteractionAnswer, 'revision'> | null;
 const CHOICE = 'choice-';
 
 /** What can be chosen. */
-export const optionsOf = ({ outcomes, choices }: InteractionAsk): PermissionOption[] => [
+export const optionsOf = ({ outcomes, questions }: InteractionAsk): PermissionOption[] => [
   ...(outcomes.includes('approved') ? [{ optionId: 'approved', name: 'Allow once', kind: 'allow_once' as const }] : []),
   ...(outcomes.includes('approved-for-session')
     ? [{ optionId: 'approved-for-session', name: 'Allow for this session', kind: 'allow_always' as const }]
     : []),
   ...(outcomes.includes('answered')
-    ? choices.map((choice, index) => ({ optionId: `${CHOICE}${index}`, name: choice, kind: 'allow_once' as const }))
+    ? (questions[0]?.choices ?? []).map(({ label }, index) => ({
+        optionId: `${CHOICE}${index}`,
+        name: label,
+        kind: 'allow_once' as const,
+      }))
     : []),
   ...(outcomes.includes('denied') ? [{ optionId: 'denied', name: 'Reject', kind: 'reject_once' as const }] : []),
 ];
 
-/** Whether only words can answer it. */
-export const wantsWords = ({ outcomes, choices }: InteractionAsk): boolean =>
-  outcomes.includes('answered') && choices.length === 0;
+/** Whether one choice alone does not answer it. */
+export const wantsWords = ({ outcomes, questions }: InteractionAsk): boolean =>
+  outcomes.includes('answered') &&
+  (questions.length !== 1 || questions.some(({ choices, several }) => several || choices.length === 0));
 
 /** The answer that an option stands for; null: it is none of those that were offered. */
 export const answerOf = (ask: InteractionAsk, optionId: string): Answer => {
   if (!optionsOf(ask).some((option) => option.optionId === optionId)) return null;
   if (optionId === 'approved' || optionId === 'approved-for-session' || optionId === 'denied') return { outcome: optionId };
-  return { outcome: 'answered', message: ask.choices[Number(optionId.slice(CHOICE.length))] ?? '' };
+  const [question] = ask.questions;
+  const chosen = question?.choices[Number(optionId.slice(CHOICE.length))];
+  return question === undefined || chosen === undefined
+    ? null
+    : { outcome: 'answered', answers: { [question.key]: chosen.value } };
 };
 
 /** Puts a question. @throws whatever the editor answers instead, or the reason of `signal` */
@@ -64,31 +74,11 @@ const askToChoose = async ({ client, sessionId, place, signal }: Asking, { ask, 
   return outcome.outcome === 'selected' ? answerOf(ask, outcome.optionId) : null;
 };
 
-/** Longest answer in words, characters (the node's own bound). */
-const WORDS = 20_000;
-
-const contentOf = (answer: object): unknown =>
-  'content' in answer && typeof answer.content === 'object' && answer.content !== null && 'answer' in answer.content
-    ? answer.content.answer
-    : null;
-
 const askForWords = async ({ client, sessionId, signal }: Asking, { ask, toolCallId }: Question): Promise<Answer> => {
   const answer = await client.request(
     methods.client.elicitation.create,
-    {
-      mode: 'form',
-      sessionId,
-      toolCallId,
-      message: ask.title,
-      requestedSchema: {
-        type: 'object',
-        properties: { answer: { type: 'string', title: 'Answer', maxLength: WORDS } },
-        required: ['answer'],
-      },
-    },
+    { mode: 'form', sessionId, toolCallId, message: ask.title, requestedSchema: formOf(ask.questions) },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
-  if (answer.action === 'decline') return { outcome: 'denied' };
-  const given: unknown = answer.action === 'accept' ? contentOf(answer) : null;
-  return typeof given === 'string' && given.length > 0 && given.length <= WORDS ? { outcome: 'answered', message: given } : null;
+  return answer.action === 'decline' ? { outcome: 'denied' } : answer.action === 'accept' ? answerOfForm(ask, answer) : null;
 };

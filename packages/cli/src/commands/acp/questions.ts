@@ -4,6 +4,7 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { InteractionAsk, OrreryEvent } from '@orrery/protocol';
 import { toOrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
+import { answerTo } from '../session/interactions.ts';
 import type { Link } from './link.ts';
 import { askEditor, wantsWords, type Answer, type Asking } from './permission.ts';
 import { said } from './updates.ts';
@@ -73,10 +74,7 @@ const ask = async (parts: QuestionParts, asked: Asked, mine: Put): Promise<void>
   const { signal } = mine.stop;
   if (wantsWords(asked.ask) && !parts.asking.forms)
     return parts.tell(
-      said(
-        'agent_message_chunk',
-        `\n\n${inertLine(asked.ask.title)}\n\nIt waits: \`orrery session answer ${asked.id} say --message TEXT\`\n\n`,
-      ),
+      said('agent_message_chunk', `\n\n${inertLine(asked.ask.title)}\n\nIt waits: \`orrery session answer ${asked.id}\`\n\n`),
     );
   const toolCallId = parts.openCall(asked.ask.tool) ?? asked.id;
   let answer: Answer;
@@ -98,12 +96,12 @@ const ask = async (parts: QuestionParts, asked: Asked, mine: Put): Promise<void>
 };
 
 /** No answer is no: the action does not happen, and others may still answer. */
-const stays = (parts: QuestionParts, { id, ask: { title, outcomes } }: Asked): Promise<void> => {
-  const word = outcomes.includes('approved') ? 'approve' : outcomes.includes('answered') ? 'say' : 'deny';
+const stays = (parts: QuestionParts, { id, ask }: Asked): Promise<void> => {
+  const { title } = ask;
   return parts.tell(
     said(
       'agent_message_chunk',
-      `\n\nNot answered: ${inertLine(title)}. It does not happen until it is: \`orrery session answer ${id} ${word}\`\n\n`,
+      `\n\nNot answered: ${inertLine(title)}. It does not happen until it is: \`orrery session answer ${id} ${answerTo({ ask })}\`\n\n`,
     ),
   );
 };

@@ -1,6 +1,7 @@
 import type { EventBody, OrreryEvent } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
 import { acpLimits } from './limits.ts';
+import { answerOfForm, formOf } from './form.ts';
 import { answerOf, optionsOf, wantsWords } from './permission.ts';
 import { placeOf } from './place.ts';
 import { promptText } from './prompt-text.ts';
@@ -132,6 +133,11 @@ describe('tool calls', () => {
 });
 
 describe('questions', () => {
+  const one = {
+    ...{ key: 'q1', header: null, text: '?', type: 'text' as const, several: false, free: false, required: true },
+    ...{ min: null, max: null, format: null, initial: null },
+    choices: ['red', 'blue'].map((value) => ({ value, label: value, description: null })),
+  };
   const ask = {
     kind: 'question' as const,
     tool: null,
@@ -139,12 +145,12 @@ describe('questions', () => {
     command: null,
     paths: [],
     detail: '',
-    choices: ['red', 'blue'],
+    questions: [one],
   };
   it('take only an option that was offered', () => {
     const question = { ...ask, outcomes: ['answered' as const, 'denied' as const] };
     expect(['choice-1', 'choice-2', 'choice-x', 'denied', 'approved', ''].map((option) => answerOf(question, option))).toEqual([
-      { outcome: 'answered', message: 'blue' },
+      { outcome: 'answered', answers: { q1: 'blue' } },
       null,
       null,
       { outcome: 'denied' },
@@ -154,9 +160,23 @@ describe('questions', () => {
   });
   it('can only be rejected where nothing else is offered, and want words where nothing can be chosen', () => {
     expect(optionsOf({ ...ask, outcomes: ['denied'] }).map(({ kind }) => kind)).toEqual(['reject_once']);
-    expect([wantsWords({ ...ask, outcomes: ['answered'] }), wantsWords({ ...ask, choices: [], outcomes: ['answered'] })]).toEqual(
-      [false, true],
-    );
+    const wants = (questions: (typeof one)[]) => wantsWords({ ...ask, questions, outcomes: ['answered'] });
+    expect([wants([one]), wants([{ ...one, choices: [] }]), wants([one, { ...one, key: 'q2' }])]).toEqual([false, true, true]);
+  });
+  it('are one form, and only what was asked is taken from it', () => {
+    const asked = {
+      ...ask,
+      questions: [one, { ...one, key: 'age', type: 'integer' as const, choices: [], min: 1, required: false }],
+    };
+    expect(formOf(asked.questions)).toMatchObject({
+      properties: { q1: { oneOf: [{}, {}] }, age: { type: 'integer', minimum: 1 } },
+    });
+    const filled = { content: { q1: 'red', age: 3, other: 'x', __proto__: { q2: 'y' } } };
+    expect(answerOfForm({ ...asked, outcomes: ['answered'] }, filled)).toEqual({
+      outcome: 'answered',
+      answers: { q1: 'red', age: 3 },
+    });
+    expect(answerOfForm({ ...asked, outcomes: ['answered'] }, { content: { q1: { deep: 1 } } })).toBeNull();
   });
 });
 

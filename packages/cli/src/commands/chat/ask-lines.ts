@@ -1,7 +1,8 @@
 // A question as a person sees it: the exact thing, the keys, and until when. Pure.
 
-import type { InteractionAsk, InteractionView } from '@orrery/protocol';
+import type { InteractionAsk, InteractionView, Question } from '@orrery/protocol';
 import { agoText } from '../../wording.ts';
+import { kindOfAnswer } from '../session/interactions.ts';
 import { cutCells, visible, wrapCells } from './cells.ts';
 import { diffLine, diffLines, diffOf, looksLikeDiff } from './diff-lines.ts';
 import type { Look } from './look.ts';
@@ -11,7 +12,8 @@ const BESIDE_LINES = 8;
 const LONG_CHARS = 480;
 
 /** The exact thing that is asked about. */
-export const exactOf = (ask: InteractionAsk): string => ask.command ?? (ask.detail === '' ? ask.paths.join('\n') : ask.detail);
+export const exactOf = (ask: InteractionAsk): string =>
+  ask.command ?? (ask.questions.length > 0 ? '' : ask.detail === '' ? ask.paths.join('\n') : ask.detail);
 
 /** Whether it does not fit beside the composer. */
 export const isLong = (ask: InteractionAsk): boolean => {
@@ -43,12 +45,13 @@ const TITLES: Readonly<Record<InteractionAsk['kind'], string>> = {
   edit: 'asks to change files',
   tool: 'asks to use a tool',
   question: 'asks',
+  form: 'needs something for a tool',
   plan: 'asks you to approve its plan',
 };
 
 const titleOf = ({ kind, title, tool }: InteractionAsk): string => {
   const said = visible(title).replace(/\s+/g, ' ').trim();
-  if (kind === 'question') return `${TITLES.question}: ${said}`;
+  if (kind === 'question' || kind === 'form') return `${TITLES[kind]}: ${said}`;
   return kind === 'tool' ? `${TITLES.tool}: ${visible(tool ?? said)}` : TITLES[kind];
 };
 
@@ -59,14 +62,23 @@ const KEYS = [
 ] as const;
 
 /** What answers it. */
-const keysText = (ask: InteractionAsk): string => {
+const keysText = (ask: InteractionAsk, asked: Question | null): string => {
+  const choices = asked?.choices ?? [];
   const keys: string[] = KEYS.filter(([outcome]) => ask.outcomes.includes(outcome)).map(([, text]) => text);
   if (ask.outcomes.includes('answered'))
     keys.unshift(
-      ask.choices.length === 0 ? 'write the answer, Enter' : '↑↓ or a number, Enter',
-      ...(ask.choices.length === 0 ? [] : ['w in your words']),
+      choices.length === 0 ? 'write the answer, Enter' : '↑↓ or a number, Enter',
+      ...(choices.length === 0 ? [] : [asked?.several === true ? 'w several, with commas' : 'w in your words']),
     );
   return [...keys, 'Tab write', 'Esc stop the turn'].join(' · ');
+};
+
+/** Which one of several it is, in its own words; one alone stands in the title. */
+const questionLines = (asked: Question, { questions, title }: InteractionAsk, columns: number): string[] => {
+  const text = visible(asked.text).replace(/\s+/g, ' ').trim();
+  if (questions.length === 1 && asked.text === title) return [];
+  const place = questions.length === 1 ? '' : `${questions.indexOf(asked) + 1} of ${questions.length}: `;
+  return wrapCells(`${place}${text} (${kindOfAnswer(asked)})`, columns - 6).map((line) => `    ${line}`);
 };
 
 const deadlineText = (deadlineAt: string | null, nowMs: number): string =>
@@ -79,12 +91,14 @@ export type AskShown = {
   readonly choice: number;
   /** Words for it are being written. */
   readonly writing: 'deny' | 'answer' | null;
+  /** The question that is answered next. */
+  readonly question: Question | null;
   readonly others: number;
   readonly nowMs: number;
 };
 
 /** The panel of a question. */
-export const askLines = ({ view, armed, focused, choice, writing, others, nowMs }: AskShown, look: Look): string[] => {
+export const askLines = ({ view, armed, focused, choice, writing, question, others, nowMs }: AskShown, look: Look): string[] => {
   const { ask, deadlineAt } = view;
   const { screen, columns } = look;
   const exact = isLong(ask) ? [...exactLines(ask, look).slice(0, 3), screen.dim('    … whole above')] : exactLines(ask, look);
@@ -95,13 +109,15 @@ export const askLines = ({ view, armed, focused, choice, writing, others, nowMs 
       : !focused
         ? 'Tab: answer it'
         : armed
-          ? keysText(ask)
+          ? keysText(ask, question)
           : 'a moment: keys answer when you stop typing';
   return [
     `${screen.careful('!')} ${screen.bold(cutCells(`The agent ${titleOf(ask)}${more}`, columns - 2))}`,
     ...exact,
-    ...ask.choices.map((one, place) => {
-      const text = cutCells(`${place + 1}. ${visible(one).replace(/\s+/g, ' ')}`, columns - 6);
+    ...(question === null ? [] : questionLines(question, ask, columns)),
+    ...(question?.choices ?? []).map(({ label, description }, place) => {
+      const words = description === null || description === '' ? label : `${label} — ${description}`;
+      const text = cutCells(`${place + 1}. ${visible(words).replace(/\s+/g, ' ')}`, columns - 6);
       return place === choice && focused ? `  ${screen.bold(`› ${text}`)}` : `    ${text}`;
     }),
     ...wrapCells(keys, columns - 4).map((line) => `    ${armed || !focused ? line : screen.dim(line)}`),

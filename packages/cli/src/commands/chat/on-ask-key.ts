@@ -1,8 +1,9 @@
 // Keys at a question that listens. Pure.
 
-import type { InteractionAnswer, InteractionView } from '@orrery/protocol';
+import type { InteractionAnswer, InteractionView, Question } from '@orrery/protocol';
 import { emptyComposer, insert } from './composer.ts';
 import type { KeyPress } from './keys.ts';
+import { questionNow, takeAnswer } from './questions.ts';
 import { shownAsk, step, withHint, type ChatState, type Step } from './state.ts';
 import { onAnyKey } from './on-write-key.ts';
 
@@ -35,11 +36,14 @@ const answer = (state: ChatState, view: InteractionView, { outcome, message }: G
   );
 };
 
+const choicesOf = (state: ChatState, view: InteractionView): Question['choices'] => questionNow(state, view)?.choices ?? [];
+
 const choose = (state: ChatState, view: InteractionView, choice: number): Step =>
-  choice < 0 || choice >= view.ask.choices.length ? step(state) : step({ ...state, choice });
+  choice < 0 || choice >= choicesOf(state, view).length ? step(state) : step({ ...state, choice });
 
 const letter = (state: ChatState, view: InteractionView, text: string): Step => {
-  const { choices, outcomes } = view.ask;
+  const { outcomes } = view.ask;
+  const choices = choicesOf(state, view);
   const asksWords = outcomes.includes('answered');
   if (asksWords && choices.length === 0) return write(state, view, { kind: 'answer', text });
   if (asksWords && /^[1-9]$/.test(text)) return choose(state, view, Number(text) - 1);
@@ -59,10 +63,8 @@ export const askKey = (state: ChatState, key: KeyPress): Step => {
   if (key.kind === 'edit' && key.edit === 'up') return choose(state, view, state.choice - 1);
   if (key.kind === 'edit' && key.edit === 'down') return choose(state, view, state.choice + 1);
   if (key.kind === 'enter' && view.ask.outcomes.includes('answered')) {
-    const chosen = view.ask.choices[state.choice];
-    return chosen === undefined
-      ? write(state, view, { kind: 'answer' })
-      : answer(state, view, { outcome: 'answered', message: chosen });
+    const chosen = choicesOf(state, view)[state.choice];
+    return chosen === undefined ? write(state, view, { kind: 'answer' }) : takeAnswer(state, view, chosen.value);
   }
   return onAnyKey(state, key);
 };

@@ -3,7 +3,8 @@
 import { continuesLine, edits, emptyComposer, insert, isEmpty, textOf, withText, type Edit } from './composer.ts';
 import type { KeyPress } from './keys.ts';
 import { completionsOf, runSlash } from './slash.ts';
-import { isBusy, step, withHint, type ChatState, type Effect, type Step } from './state.ts';
+import { questionNow, takeAnswer } from './questions.ts';
+import { shownAsk, isBusy, step, withHint, type ChatState, type Effect, type Step } from './state.ts';
 
 /** Inputs that a person may have sent before the node has answered for them. */
 const SENDING_INPUTS = 100;
@@ -43,6 +44,16 @@ const send = (state: ChatState, text: string, steer: boolean): Step => {
   return step(steer && !isBusy(state) ? withHint(next, 'No turn runs: it is sent as the next input.') : next, effects);
 };
 
+/** Back at the question, when there is another one to answer. */
+const answerInWords = (state: ChatState, text: string): Step => {
+  const view = shownAsk(state);
+  if (view === null) return step(restored(state));
+  const taken = takeAnswer(restored(state), view, text);
+  return questionNow(taken.state, view) !== null && taken.effects.length === 0
+    ? { ...taken, state: { ...taken.state, focus: 'answer' } }
+    : taken;
+};
+
 const submit = (state: ChatState, steer: boolean): Step => {
   const { purpose } = state;
   const text = textOf(state.composer);
@@ -57,10 +68,7 @@ const submit = (state: ChatState, steer: boolean): Step => {
       },
     ]);
   if (text.trim() === '') return step(state);
-  if (purpose.kind === 'answer')
-    return step(restored(state), [
-      { kind: 'answer', interaction: purpose.interaction, revision: purpose.revision, outcome: 'answered', message: text },
-    ]);
+  if (purpose.kind === 'answer') return answerInWords(state, text);
   if (purpose.kind === 'edit') return step(restored(state), [{ kind: 'reword', turn: purpose.turn, text }]);
   return text.startsWith('/') ? runSlash(state, text, send) : send(state, text, steer);
 };

@@ -134,8 +134,8 @@ const send = async (performing: Performing, { sending }: Extract<Effect, { kind:
 /** An answer that lost says who won. */
 const answer = async (performing: Performing, effect: Extract<Effect, { kind: 'answer' }>): Promise<void> => {
   const { context, link, dispatch, refresh } = performing;
-  const { interaction, revision, outcome, message } = effect;
-  const body = { revision, outcome, ...(message === undefined ? {} : { message }) };
+  const { kind: _, interaction, ...body } = effect;
+  const { outcome } = body;
   try {
     await context.change({
       intent: { interaction, ...body },

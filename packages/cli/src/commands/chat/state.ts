@@ -1,7 +1,7 @@
 // Everything that a chat knows. Pure: it changes by `update` alone.
 
 import type { LiveRow } from '@orrery/client';
-import type { InteractionView, InteractionAnswer, OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
+import type { Answers, InteractionView, InteractionAnswer, OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
 import { emptyComposer, type Composer } from './composer.ts';
 import type { KeyPress } from './keys.ts';
 import { emptyTranscript, type Item, type Transcript } from './transcript.ts';
@@ -31,6 +31,8 @@ export type ChatState = {
   readonly asked: { readonly id: string; readonly revision: number; readonly armedAtMs: number } | null;
   /** What is chosen of a question's choices. */
   readonly choice: number;
+  /** Answers to its questions so far. */
+  readonly given: Answers;
   readonly composer: Composer;
   readonly purpose: Purpose;
   /** What was being written when the purpose changed. */
@@ -79,6 +81,7 @@ export type Effect =
       readonly revision: number;
       readonly outcome: InteractionAnswer['outcome'];
       readonly message?: string;
+      readonly answers?: Answers;
     }
   | { readonly kind: 'set'; readonly name?: string; readonly mode?: SessionView['mode'] }
   | { readonly kind: 'interrupt' | 'close' | 'end' }
@@ -137,6 +140,7 @@ export const beginState = ({ session, size, nowMs, after, past }: Begin): ChatSt
   asks: [],
   asked: null,
   choice: 0,
+  given: {},
   composer: emptyComposer,
   purpose: { kind: 'prompt' },
   draft: emptyComposer,

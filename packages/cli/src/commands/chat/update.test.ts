@@ -233,19 +233,33 @@ describe('a question', () => {
   });
 
   it('is answered with a choice or with words', () => {
+    const choices = ['red', 'blue'].map((value) => ({ value, label: value, description: null }));
+    const one = {
+      ...{ header: null, text: 'Which?', type: 'text', choices, several: false, free: true, required: true },
+      ...{ min: null, max: null, format: null, initial: null },
+    } as const;
+    const questions = [
+      { ...one, key: 'q1' },
+      { ...one, key: 'q2', several: true },
+    ];
     const question = {
-      ask: { kind: 'question', command: null, title: 'Which?', choices: ['red', 'blue'], outcomes: ['answered', 'denied'] },
+      ask: { kind: 'question', command: null, title: '2 questions', questions, outcomes: ['answered', 'denied'] },
     } as const;
     const chat = asked(question);
     chat.wait(GUARD_MS);
     chat.type('2');
     chat.press(enter);
+    expect(chat.effects()).toEqual([]);
+    chat.press(enter);
     const own = asked(question);
     own.wait(GUARD_MS);
     own.type('wgreen');
     own.press(enter);
-    const said = [chat, own].map((one) => one.effects().map((effect) => ('message' in effect ? effect.message : effect.kind)));
-    expect(said).toEqual([['blue'], ['green']]);
+    own.wait(GUARD_MS);
+    own.type('wRed, yellow');
+    own.press(enter);
+    const said = [chat, own].map((each) => each.effects().map((effect) => ('answers' in effect ? effect.answers : effect.kind)));
+    expect(said).toEqual([[{ q1: 'blue', q2: ['red'] }], [{ q1: 'green', q2: ['red', 'yellow'] }]]);
   });
 });
 

@@ -146,12 +146,13 @@ const showAsk = (state: ChatState, ask: InteractionView | null, nowMs: number): 
         draft: emptyComposer,
       }
     : state;
-  if (ask === null) return { ...calm, asked: null, choice: 0, focus: calm.focus === 'answer' ? 'write' : calm.focus };
+  if (ask === null) return { ...calm, asked: null, choice: 0, given: {}, focus: calm.focus === 'answer' ? 'write' : calm.focus };
   const free = isEmpty(calm.composer) && calm.purpose.kind === 'prompt' && calm.focus !== 'queue';
   return {
     ...calm,
     asked: { id: ask.id, revision: ask.revision, armedAtMs: nowMs + GUARD_MS },
     choice: 0,
+    given: {},
     focus: free ? 'answer' : calm.focus === 'answer' ? 'write' : calm.focus,
   };
 };

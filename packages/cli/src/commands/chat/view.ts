@@ -9,6 +9,7 @@ import { isEmpty } from './composer.ts';
 import { itemLines, planLines } from './item-lines.ts';
 import type { Look } from './look.ts';
 import { completionsOf } from './slash.ts';
+import { questionNow } from './questions.ts';
 import { isArmed, isBusy, shownAsk, type ChatState } from './state.ts';
 import type { Item } from './transcript.ts';
 
@@ -76,6 +77,7 @@ const panel = (state: ChatState, look: Look): string[] => {
     focused: state.focus === 'answer',
     choice: state.choice,
     writing: state.purpose.kind === 'deny' || state.purpose.kind === 'answer' ? state.purpose.kind : null,
+    question: questionNow(state, view),
     others: state.asks.length - 1,
     nowMs: state.nowMs,
   };

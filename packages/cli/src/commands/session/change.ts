@@ -4,6 +4,7 @@ import type { Client } from '@orrery/client';
 import { inertLine } from '../../inert.ts';
 import type { Command } from '../command.ts';
 
+type SessionChange = Partial<Pick<SessionView, 'name' | 'mode' | 'unattended'>>;
 type Asked = { readonly client: Client; readonly id: string };
 
 /** One change of a session, and a line that says what it came to. */
@@ -42,20 +43,22 @@ export const sessionEnd = changing(
 /** `orrery session set`. */
 export const sessionSet: Command = async (context) => {
   const { input } = context;
-  const name = input.text('name') ?? undefined;
-  const mode = (input.text('mode') ?? undefined) as SessionView['mode'] | undefined;
-  if (name === undefined && mode === undefined)
+  const given = (['name', 'mode', 'unattended'] as const).map((option) => [option, input.text(option)] as const);
+  const body: SessionChange = Object.fromEntries(given.filter(([, value]) => value !== null));
+  if (Object.keys(body).length === 0)
     throw new OrreryError('invalid_input', 'There is nothing to change.', {
-      rule: 'Give a name, a mode, or both.',
+      rule: 'Give a name, a mode, or what becomes of what it asks.',
       fix: 'orrery session set SESSION --mode edits',
     });
   const { client } = await context.connect();
   const id = input.argument('session') ?? '';
-  const body = { ...(name === undefined ? {} : { name }), ...(mode === undefined ? {} : { mode }) };
   const session = await context.change({
     intent: { session: id, ...body },
     send: () => client.call('sessionSet', { params: { id }, body }),
     resources: (answer) => [answer.id],
   });
-  return { result: { session }, text: `${inertLine(session.name)}: mode ${session.mode}.` };
+  return {
+    result: { session },
+    text: `${inertLine(session.name)}: mode ${session.mode}${session.unattended === 'wait' ? '' : `, unattended ${session.unattended}`}.`,
+  };
 };

@@ -1,38 +1,74 @@
-import type { InteractionAnswer, InteractionView } from '@orrery/protocol';
+import type { InteractionView, Question } from '@orrery/protocol';
 import { inert, inertLine } from '../../inert.ts';
 import type { Screen } from '../../screen.ts';
 import { agoText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
-const answers: Readonly<Record<string, InteractionAnswer['outcome']>> = {
-  approve: 'approved',
-  'approve-for-session': 'approved-for-session',
-  deny: 'denied',
-  say: 'answered',
-};
-
-/** Characters of what is asked that are shown in a list. */
+/** Characters of what is asked that are shown in a list; a plan is shown whole. */
 const SHOWN_CHARS = 2_000;
 
-/** The word with which it is mostly answered. */
-export const answerTo = ({ ask }: Pick<InteractionView, 'ask'>): string =>
-  ask.outcomes.includes('answered') ? 'say' : 'approve';
+/** A value as it is given behind `--answer KEY=`. */
+const shellWord = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+const exampleOf = ({ type, choices }: Question): string => {
+  const [first] = choices;
+  if (first !== undefined) return shellWord(inertLine(first.value));
+  return type === 'yes-no' ? 'yes' : type === 'text' ? "'…'" : '1';
+};
+
+/** The words behind `session answer ID` with which it is mostly answered; none: it can only be denied. */
+export const answerTo = ({ ask }: Pick<InteractionView, 'ask'>): string => {
+  if (ask.outcomes.includes('answered'))
+    return ask.questions
+      .filter(({ required }, _, all) => required || all.length === 1)
+      .map((asked) => `--answer ${shellWord(inertLine(asked.key))}=${exampleOf(asked)}`)
+      .join(' ');
+  return ask.outcomes.includes('approved') ? 'approve' : 'deny';
+};
+
+const typeWords: Readonly<Record<Question['type'], string>> = {
+  text: 'words',
+  number: 'a number',
+  integer: 'a whole number',
+  'yes-no': 'yes or no',
+};
+
+/** What fits as an answer, in a few words. */
+export const kindOfAnswer = (asked: Question): string => {
+  const { type, choices, several, free, required, format, initial } = asked;
+  const what =
+    choices.length === 0
+      ? (format ?? typeWords[type])
+      : `${several ? 'any of these' : 'one of these'}${free ? ', or words of your own' : ''}`;
+  return [what, required ? '' : 'may be left out', initial === null ? '' : `else ${inertLine(String(initial))}`]
+    .filter((part) => part !== '')
+    .join('; ');
+};
+
+/** A question with its choices, numbered from 1. */
+export const questionLines = (screen: Screen, asked: Question): string[] => [
+  `${inertLine(asked.key)}: ${asked.header === null ? '' : `${inertLine(asked.header)} — `}${inertLine(asked.text)}  ${screen.dim(kindOfAnswer(asked))}`,
+  ...asked.choices.map(({ value, label, description }, at) => {
+    const named = label === value ? inertLine(value) : `${inertLine(value)} (${inertLine(label)})`;
+    return `  ${at + 1}. ${named}${description === null || description === '' ? '' : screen.dim(`  ${inertLine(description)}`)}`;
+  }),
+];
+
+/** The exact thing that is asked: the command, the files, the plan, the questions. */
+export const askedLines = (screen: Screen, { ask }: Pick<InteractionView, 'ask'>): string[] => {
+  if (ask.questions.length > 0) return ask.questions.flatMap((asked) => questionLines(screen, asked));
+  const detail = ask.kind === 'plan' ? ask.detail : ask.detail.slice(0, SHOWN_CHARS);
+  return inert(ask.command ?? (ask.paths.length > 0 ? ask.paths.join('\n') : detail)).split('\n');
+};
 
 /** What is asked, whole enough to decide. */
-export const askText = (
-  screen: Screen,
-  { id, ask, sessionName, createdAt, deadlineAt }: InteractionView,
-  nowMs: number,
-): string => {
-  const exact = ask.command ?? (ask.paths.length > 0 ? ask.paths.join('\n') : ask.detail.slice(0, SHOWN_CHARS));
+export const askText = (screen: Screen, interaction: InteractionView, nowMs: number): string => {
+  const { id, ask, sessionName, createdAt, deadlineAt } = interaction;
   return [
     `${screen.careful('!')} ${inertLine(sessionName)} asks: ${inertLine(ask.title)}  ${screen.dim(agoText(createdAt, nowMs))}`,
-    ...inert(exact)
-      .split('\n')
-      .map((line) => `    ${line}`),
-    ...(ask.choices.length === 0 ? [] : [`    ${screen.dim(`choices: ${ask.choices.map(inertLine).join(' · ')}`)}`]),
+    ...askedLines(screen, interaction).map((line) => `    ${line}`),
     `    ${screen.dim(deadlineAt === null ? 'it waits as long as it takes' : `not answered by ${deadlineAt}, it does not happen`)}`,
-    `    orrery session answer ${id} ${answerTo({ ask })}`,
+    `    orrery session answer ${id} ${answerTo(interaction)}`,
   ].join('\n');
 };
 
@@ -43,21 +79,4 @@ export const sessionInteractions: Command = async ({ connect, input, screen, wor
   const { items } = await client.call('interactionList', { query: session === undefined ? {} : { session } });
   const text = items.length === 0 ? 'Nothing waits for you.' : items.map((item) => askText(screen, item, world.now())).join('\n');
   return { result: { items }, text };
-};
-
-/** `orrery session answer`. */
-export const sessionAnswer: Command = async (context) => {
-  const { input } = context;
-  const { client } = await context.connect();
-  const id = input.argument('interaction') ?? '';
-  const revision = input.number('revision') ?? (await client.call('interactionShow', { params: { id } })).revision;
-  const outcome = answers[input.argument('answer') ?? ''] ?? 'denied';
-  const message = input.text('message') ?? undefined;
-  const body = { revision, outcome, ...(message === undefined ? {} : { message }) };
-  const interaction = await context.change({
-    intent: { interaction: id, ...body },
-    send: () => client.call('interactionAnswer', { params: { id }, body }),
-    resources: (answer) => [answer.id],
-  });
-  return { result: { interaction }, text: `${inertLine(interaction.ask.title)}: ${interaction.outcome ?? ''}.` };
 };

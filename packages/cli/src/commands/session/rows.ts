@@ -15,6 +15,14 @@ const mode: OptionSpec = {
   summary: 'what the agent does without asking: ask (nothing that changes something), edits, all, or only plan',
   choices: ['ask', 'edits', 'all', 'plan'],
 };
+const unattended: OptionSpec = {
+  name: 'unattended',
+  kind: 'text',
+  value: 'RULE',
+  summary:
+    'what becomes of what it asks when nobody is there: wait (for a person), decline (and go on), fail (what needs a permission)',
+  choices: ['wait', 'decline', 'fail'],
+};
 const noWait: OptionSpec = { name: 'no-wait', kind: 'flag', summary: 'end when it is queued, without watching' };
 const timeout: OptionSpec = {
   name: 'timeout',
@@ -53,6 +61,7 @@ export const sessionCommands: readonly CommandSpec[] = [
       { name: 'model', kind: 'text', value: 'MODEL', summary: 'model' },
       { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks' },
       mode,
+      unattended,
       { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where its environment runs', completes: 'backend' },
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at' },
       noWait,
@@ -185,9 +194,9 @@ export const sessionCommands: readonly CommandSpec[] = [
   {
     noun: 'session',
     verb: 'set',
-    summary: 'rename a session, or change what it does without asking',
+    summary: 'rename a session, or change what it does without asking and what becomes of what it asks',
     arguments: [session],
-    options: [{ name: 'name', kind: 'text', value: 'NAME', summary: 'its new name' }, mode],
+    options: [{ name: 'name', kind: 'text', value: 'NAME', summary: 'its new name' }, mode, unattended],
     examples: [{ line: 'orrery session set site-1 --mode edits', does: 'from now on, also in the turn that runs' }],
     operations: ['sessionSet'],
     changes: 'plain',
@@ -255,20 +264,41 @@ export const sessionCommands: readonly CommandSpec[] = [
     noun: 'session',
     verb: 'answer',
     summary: 'answer what waits for a person',
+    detail: 'Without an answer it asks for one on a terminal, question by question.',
     arguments: [
       { name: 'interaction', required: true, summary: 'its id (orrery session interactions)' },
-      { name: 'answer', required: true, summary: 'what is answered', choices: ['approve', 'approve-for-session', 'deny', 'say'] },
+      {
+        name: 'answer',
+        required: false,
+        summary: 'for what needs a permission, and for plans',
+        choices: ['approve', 'approve-for-session', 'deny'],
+      },
     ],
     options: [
-      { name: 'message', kind: 'text', value: 'TEXT', summary: 'words for the agent: the answer, or why not' },
+      {
+        name: 'answer',
+        kind: 'texts',
+        value: 'KEY=VALUE',
+        summary: 'the answer to one question; once for each question, and for each choice of several',
+      },
+      { name: 'message', kind: 'text', value: 'TEXT', summary: 'words for the agent: why not' },
+      {
+        name: 'mode',
+        kind: 'text',
+        value: 'MODE',
+        summary: 'with a plan that is approved, the mode to go on in (default: ask)',
+        choices: ['ask', 'edits', 'all'],
+      },
       { name: 'revision', kind: 'number', value: 'N', summary: 'only if it is still this revision (default: what it is now)' },
     ],
     examples: [
-      { line: 'orrery session answer int_01… approve', does: 'once' },
+      { line: 'orrery session answer int_01…', does: 'asks on the terminal' },
       { line: 'orrery session answer int_01… deny --message "use make test"', does: 'the agent is told why' },
+      { line: 'orrery session answer int_01… --answer q1=Blue --answer q2=12', does: 'two questions at once' },
+      { line: 'orrery session answer int_01… approve --mode edits', does: 'a plan: it begins, and changes files without asking' },
     ],
     operations: ['interactionShow', 'interactionAnswer'],
     changes: 'plain',
-    load: async () => (await import('./interactions.ts')).sessionAnswer,
+    load: async () => (await import('./answer.ts')).sessionAnswer,
   },
 ];

@@ -35,6 +35,7 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
     ],
     ['context', session.context === null ? null : contextText(session.context)],
     ['usage', session.usage.calls === 0 ? null : usageText(session.usage)],
+    ['unattended', session.unattended === 'wait' ? null : session.unattended],
     ['turn', session.turn === null ? null : String(session.turn)],
     ['waits', session.queued === 0 ? null : countText(session.queued, 'input')],
     [

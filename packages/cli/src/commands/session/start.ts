@@ -31,6 +31,7 @@ export const sessionStart: Command = async (context) => {
     model: text('model'),
     effort: text('effort'),
     mode: (text('mode') ?? 'ask') as SessionCreate['mode'],
+    unattended: (text('unattended') ?? 'wait') as SessionCreate['unattended'],
     backend: text('backend'),
     base: text('base'),
     prompt: await promptOf(context),

@@ -91,9 +91,11 @@ describe('what an agent asks', () => {
 
 describe('what it is answered', () => {
   const answered = (outcome: InteractionOutcome, choices: readonly object[] = options) =>
-    play([...ready, asks(command, { options: choices }), { tell: { kind: 'answer', key: '0', outcome, message: null } }]).said.at(
-      -1,
-    );
+    play([
+      ...ready,
+      asks(command, { options: choices }),
+      { tell: { kind: 'answer', key: '0', outcome, answers: null, message: null } },
+    ]).said.at(-1);
 
   it.each([
     ['approved', { outcome: 'selected', optionId: 'once' }],
@@ -112,8 +114,8 @@ describe('what it is answered', () => {
       ...ready,
       asks(command, { id: 0 }),
       asks(command, { id: '0' }),
-      { tell: { kind: 'answer', key: '"0"', outcome: 'denied', message: null } },
-      { tell: { kind: 'answer', key: '0', outcome: 'approved', message: null } },
+      { tell: { kind: 'answer', key: '"0"', outcome: 'denied', answers: null, message: null } },
+      { tell: { kind: 'answer', key: '0', outcome: 'approved', answers: null, message: null } },
     ]);
     expect(said.slice(-2)).toMatchObject([
       { id: '0', result: { outcome: { optionId: 'no' } } },
@@ -126,7 +128,7 @@ describe('what it is answered', () => {
     const { facts, said } = play([...ready, asks(command), back]);
     expect(facts.at(-1)).toEqual({ kind: 'withdrawn', key: '0' });
     expect(said.at(-1)).toMatchObject({ id: 0, error: { code: -32_800 } });
-    const late: Happening = { tell: { kind: 'answer', key: '0', outcome: 'approved', message: null } };
+    const late: Happening = { tell: { kind: 'answer', key: '0', outcome: 'approved', answers: null, message: null } };
     expect(() => play([...ready, asks(command), back, late])).toThrow(/does not ask/);
   });
 

@@ -38,7 +38,7 @@ export const askOf = (call: ToolCall, { options, known }: { options: Options; kn
     command: null,
     paths,
     detail: clip(detailOf(call, known), INLINE_TEXT_BYTES),
-    choices: [],
+    questions: [],
     outcomes: [...outcomes, 'denied'],
   } satisfies Partial<InteractionAsk>;
   if (command !== null) return { ...common, kind: 'command', command, paths: [] };

@@ -11,6 +11,7 @@ import {
   type Spoken,
 } from '../dialogue.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
+import { formAsk } from '../forms.ts';
 import { requireProgram } from '../program.ts';
 import { askOf, asked, decisionOf } from './asks.ts';
 import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
@@ -175,6 +176,7 @@ const onRequest = (now: State, frame: unknown): Spoken<State> => {
   const { data } = controlRequest.safeParse(frame);
   if (data === undefined) return { state: now, drift: 'frame control_request of another shape' };
   const { request_id: key, request } = data;
+  if (request.subtype === 'elicitation') return onForm(now, key, request);
   if (request.subtype !== 'can_use_tool') {
     const response = { subtype: 'error', request_id: key, error: 'This client does not answer that.' };
     return {
@@ -187,10 +189,22 @@ const onRequest = (now: State, frame: unknown): Spoken<State> => {
     tool: request.tool_name ?? '',
     input: request.input ?? {},
     suggestions: request.permission_suggestions ?? null,
+    form: false,
   };
   return {
     state: { ...now, asks: { ...now.asks, [key]: question } },
     facts: [{ kind: 'asks', key, ask: askOf(question, request.description ?? null) }],
+  };
+};
+
+const onForm = (now: State, key: string, request: z.output<typeof controlRequest>['request']): Spoken<State> => {
+  const server = request.mcp_server_name ?? 'A server';
+  const url = request.mode === 'url' ? (request.url ?? '') : null;
+  const { message, requested_schema: schema, property_order: order } = request;
+  const ask = formAsk({ server, message: message ?? '', url, schema, order: order ?? [] });
+  return {
+    state: { ...now, asks: { ...now.asks, [key]: { tool: server, input: {}, suggestions: null, form: true } } },
+    facts: [{ kind: 'asks', key, ask }],
   };
 };
 
@@ -239,10 +253,10 @@ const request = (now: State, body: object): Spoken<State> => {
   };
 };
 
-const answer = (now: State, { key, outcome, message }: Extract<SessionCommand, { kind: 'answer' }>): Spoken<State> => {
+const answer = (now: State, { key, ...given }: Extract<SessionCommand, { kind: 'answer' }>): Spoken<State> => {
   const open = now.asks[key];
   if (open === undefined) throw cannotBeTold(claudeDialect.program, 'be answered what it does not ask');
-  const response = { subtype: 'success', request_id: key, response: decisionOf(open, { outcome, message }) };
+  const response = { subtype: 'success', request_id: key, response: decisionOf(open, given) };
   return { state: { ...now, asks: without(now.asks, key) }, say: [{ value: { type: 'control_response', response } }] };
 };
 

@@ -83,7 +83,7 @@ export const rateLimitFrame = z.object({
     .nullish(),
 });
 
-/** `control_request` from the program: it asks whether it may use a tool. */
+/** `control_request` from the program: it asks whether it may use a tool, or an MCP server wants something filled in. */
 export const controlRequest = z.object({
   type: z.literal('control_request'),
   request_id: z.string(),
@@ -93,6 +93,12 @@ export const controlRequest = z.object({
     input: z.unknown().optional(),
     description: z.string().nullish(),
     permission_suggestions: z.unknown().optional(),
+    mcp_server_name: z.string().optional(),
+    message: z.string().nullish(),
+    mode: z.string().nullish(),
+    url: z.string().nullish(),
+    requested_schema: z.unknown().optional(),
+    property_order: z.array(z.string()).nullish().catch(null),
   }),
 });
 

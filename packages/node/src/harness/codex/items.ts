@@ -1,13 +1,12 @@
 // Items of a thread as rows of the log. Pure.
 
-import type { ConversationBody, InteractionAsk } from '@orrery/protocol';
+import type { ConversationBody } from '@orrery/protocol';
 import { asText, byteLength } from '../clip.ts';
+import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
 import type { Reported } from '../reported.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import { failureBy } from './translate.ts';
 import type { ThreadItem, TurnError } from './session-wire.ts';
-import type { z } from 'zod';
-import type { approval } from './session-wire.ts';
 
 /** Rows of an item that began, or ended. */
 export const itemRows = (item: ThreadItem, ended: boolean): readonly ConversationBody[] => {
@@ -120,35 +119,4 @@ const codesOf = (info: unknown): { readonly codes: readonly string[]; readonly s
       ? inner.httpStatusCode
       : null;
   return { codes: first === undefined ? [] : [first[0]], status };
-};
-
-/** What it wants decided. A change of files is that of an item it told before. */
-export const askOf = (
-  method: string,
-  asked: z.output<typeof approval>,
-  change: { readonly paths: readonly string[]; readonly text: string } | null,
-): InteractionAsk => {
-  const common = { choices: [], outcomes: ['approved', 'approved-for-session', 'denied'] } satisfies Partial<InteractionAsk>;
-  if (method === 'item/commandExecution/requestApproval') {
-    const command = asked.command ?? '';
-    return {
-      ...common,
-      kind: 'command',
-      tool: 'shell',
-      title: asked.reason ?? 'Run a command',
-      command,
-      paths: [],
-      detail: command,
-    };
-  }
-  const paths = change?.paths ?? [];
-  return {
-    ...common,
-    kind: 'edit',
-    tool: 'apply_patch',
-    title: asked.reason ?? `Change ${paths.join(', ')}`,
-    command: null,
-    paths: [...paths],
-    detail: change?.text ?? asked.grantRoot ?? '',
-  };
 };

@@ -13,7 +13,10 @@ export const state = z.object({
   stop: z.boolean(),
   requests: z.int(),
   steers: z.array(z.object({ key: z.string(), text: z.string() })),
-  asks: z.record(z.string(), z.object({ id: z.union([z.number(), z.string()]), method: z.string() })),
+  asks: z.record(
+    z.string(),
+    z.object({ id: z.union([z.number(), z.string()]), method: z.string(), what: z.string().default('') }),
+  ),
   /** Changes of files that began and may be asked for. */
   changes: z.array(z.object({ id: z.string(), paths: z.array(z.string()), text: z.string() })),
   usage: z.object({ input: z.int(), output: z.int(), cached: z.int() }),

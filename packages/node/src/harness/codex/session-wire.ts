@@ -107,6 +107,36 @@ export const turnNotice = z.object({
 });
 export const resolvedNotice = z.object({ params: z.object({ requestId }) });
 
+/** An MCP server, or the program for it, wants something filled in or agreed to. */
+export const elicitation = z.object({
+  serverName: z.string(),
+  mode: z.string().catch('form'),
+  message: z.string().catch(''),
+  requestedSchema: z.unknown().optional(),
+  url: z.string().nullish(),
+  _meta: z
+    .looseObject({ codex_approval_kind: z.unknown(), tool_params: z.unknown(), persist: z.unknown() })
+    .nullish()
+    .catch(null),
+});
+
+/** Questions of the agent's own. */
+export const userInput = z.object({
+  questions: z.array(
+    z.object({
+      id: z.string(),
+      header: z.string().nullable().catch(null),
+      question: z.string(),
+      isOther: z.boolean().catch(false),
+      isSecret: z.boolean().catch(false),
+      options: z
+        .array(z.object({ label: z.string(), description: z.string().nullable().catch(null) }))
+        .nullish()
+        .catch(null),
+    }),
+  ),
+});
+
 /** What is to be decided, of a command or of a change of files. */
 export const approval = z.object({
   itemId: z.string().catch(''),

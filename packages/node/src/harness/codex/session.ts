@@ -1,15 +1,16 @@
 // Codex as the program of a session: `codex app-server`, threads and turns over JSON lines both ways.
 
-import type { InteractionOutcome } from '@orrery/protocol';
 import { cannotBeTold, createDialogue, type SessionCommand, type SessionDialect, type Spoken } from '../dialogue.ts';
+import { clip } from '../clip.ts';
 import { noticeOf } from '../frames.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
+import { INLINE_BODY_BYTES } from '../limits.ts';
 import { requireProgram } from '../program.ts';
-import { askOf } from './items.ts';
+import { askOf, noteOf, resultOf } from './asks.ts';
 import { codexModel, configFile } from './launch.ts';
 import { onNotice } from './notices.ts';
 import { nothingTold, noUsage, state, without, type State } from './session-state.ts';
-import { answerFrame, approval, modelList, requestFrame, threadAnswer, turnAnswer } from './session-wire.ts';
+import { answerFrame, modelList, requestFrame, threadAnswer, turnAnswer } from './session-wire.ts';
 
 const program = 'Codex';
 
@@ -107,23 +108,18 @@ const onRefused = (now: State, id: string, message: string): Spoken<State> => {
   };
 };
 
-const approvals = new Set(['item/commandExecution/requestApproval', 'item/fileChange/requestApproval']);
-
 const onRequest = (now: State, frame: unknown): Spoken<State> => {
   const { data } = requestFrame.safeParse(frame);
   if (data === undefined) return { state: now, drift: 'request of another shape' };
   const { id, method, params } = data;
-  if (!approvals.has(method)) {
+  const ask = askOf(method, params, now.changes);
+  if (ask === null) {
     const error = { code: -32601, message: 'This client does not answer that.' };
     return { state: now, say: [{ value: { id, error } }], drift: `request ${method}`.slice(0, 80) };
   }
-  const asked = approval.parse(params);
   const key = String(id);
-  const change = now.changes.find((one) => one.id === asked.itemId) ?? null;
-  return {
-    state: { ...now, asks: { ...now.asks, [key]: { id, method } } },
-    facts: [{ kind: 'asks', key, ask: askOf(method, asked, change) }],
-  };
+  const what = clip(ask.command ?? ask.title, INLINE_BODY_BYTES);
+  return { state: { ...now, asks: { ...now.asks, [key]: { id, method, what } } }, facts: [{ kind: 'asks', key, ask }] };
 };
 
 const interrupt = (now: State): Spoken<State> => {
@@ -166,16 +162,20 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
   }
 }
 
-const decisions: Readonly<Partial<Record<InteractionOutcome, string>>> = {
-  approved: 'accept',
-  'approved-for-session': 'acceptForSession',
-};
-
-const answer = (now: State, { key, outcome }: Extract<SessionCommand, { kind: 'answer' }>): Spoken<State> => {
+const answer = (now: State, { key, ...given }: Extract<SessionCommand, { kind: 'answer' }>): Spoken<State> => {
   const asked = now.asks[key];
   if (asked === undefined) throw cannotBeTold(program, 'be answered what it does not ask');
-  const decision = decisions[outcome] ?? 'decline';
-  return { state: { ...now, asks: without(now.asks, key) }, say: [{ value: { id: asked.id, result: { decision } } }] };
+  const value = { id: asked.id, result: resultOf(asked.method, given) };
+  const answered = { ...now, asks: without(now.asks, key) };
+  const note = noteOf(asked.what, given);
+  if (note === null || now.turnId === null) return { state: answered, say: [{ value }] };
+  const requests = now.requests + 1;
+  const params = { threadId: now.thread, expectedTurnId: now.turnId, input: words(note) };
+  return {
+    state: { ...answered, requests },
+    events: [noticeOf('info', `${program} is told why, as words into its turn.`)],
+    say: [{ value }, { value: { id: `note:${requests}`, method: 'turn/steer', params } }],
+  };
 };
 
 const launch = (context: SessionContext): SessionLaunch => {
@@ -192,7 +192,7 @@ const launch = (context: SessionContext): SessionLaunch => {
 
 /** Codex in a session. */
 export const codexSession: SessionAdapter = {
-  capabilities: { steer: true, approvals: true, questions: false, modes: ['ask', 'edits', 'all'], commands: false, models: true },
+  capabilities: { steer: true, approvals: true, questions: true, modes: ['ask', 'edits', 'all'], commands: false, models: true },
   program,
   launch,
   // It says so in its dialogue, and goes on.

@@ -11,9 +11,12 @@ const ORDERS = new Set([
   ...['.mcp.json', 'opencode.json', 'opencode.jsonc'],
 ]);
 
-/** Whether a mode says yes to it. A question or a plan is always a person's, and so is what lies beside the checkout. */
+/** What nobody but a person can answer. */
+const WORDS: ReadonlySet<InteractionAsk['kind']> = new Set(['question', 'form', 'plan']);
+
+/** Whether a mode says yes to it. A question, a form or a plan is always a person's, and so is what lies beside the checkout. */
 export const allowsByItself = (mode: string, { kind, paths }: InteractionAsk, workdir: string): boolean => {
-  if (mode === 'all') return kind !== 'question' && kind !== 'plan';
+  if (mode === 'all') return !WORDS.has(kind);
   return mode === 'edits' && kind === 'edit' && paths.length > 0 && paths.every((path) => isWork(workdir, path));
 };
 
@@ -27,15 +30,27 @@ const isWork = (workdir: string, path: string): boolean => {
 export const bounded = (ask: InteractionAsk): InteractionAsk => {
   const command = ask.command === null ? null : clip(ask.command, SESSION_ASK_BYTES);
   const paths = ask.paths.slice(0, SESSION_ASK_ITEMS).map((path) => clip(path, SESSION_ASK_TITLE_BYTES));
-  const whole = command === ask.command && paths.length === ask.paths.length && paths.every((path, at) => path === ask.paths[at]);
+  const detail = clip(ask.detail, SESSION_ASK_BYTES);
+  const whole =
+    fits(ask.questions) &&
+    (ask.kind !== 'plan' || detail === ask.detail) &&
+    command === ask.command &&
+    paths.length === ask.paths.length &&
+    paths.every((path, at) => path === ask.paths[at]);
   return {
     ...ask,
     tool: ask.tool === null ? null : clip(ask.tool, SESSION_ASK_TITLE_BYTES),
     title: clip(ask.title, SESSION_ASK_TITLE_BYTES),
     command,
     paths,
-    detail: clip(ask.detail, SESSION_ASK_BYTES),
-    choices: ask.choices.slice(0, SESSION_ASK_ITEMS).map((choice) => clip(choice, SESSION_ASK_TITLE_BYTES)),
+    detail,
+    questions: whole ? ask.questions : [],
     outcomes: whole ? ask.outcomes : ask.outcomes.filter((outcome) => outcome === 'denied'),
   };
 };
+
+/** Whether a person can be shown all of them. */
+const fits = (questions: InteractionAsk['questions']): boolean =>
+  questions.length <= SESSION_ASK_ITEMS &&
+  questions.every(({ choices }) => choices.length <= SESSION_ASK_ITEMS) &&
+  Buffer.byteLength(JSON.stringify(questions)) <= SESSION_ASK_BYTES;

@@ -4,16 +4,7 @@ import type { ConversationBody } from '@orrery/protocol';
 import { largeText } from '../../harness/clip.ts';
 import type { DialogueStep, SessionCatalogue, SessionFact } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
-import {
-  countOpen,
-  findInteraction,
-  listInteractions,
-  markTold,
-  openInteraction,
-  settleInteraction,
-  type InteractionRow,
-} from '../../interaction/index.ts';
-import { SESSION_OPEN_ASKS } from '../../kernel/limits.ts';
+import { listInteractions, settleInteraction } from '../../interaction/index.ts';
 import {
   apart,
   changeSession,
@@ -27,11 +18,9 @@ import {
   type TurnRow,
 } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
-import { allowsByItself, bounded } from './asks.ts';
+import { EVERY_ASK, openAsk, withdrawAsk } from './asking.ts';
 import type { Live, SessionConductorParts } from './context.ts';
-
-/** All that are open. */
-export const EVERY = 1_000_000_000;
+import { UNATTENDED } from './unattended.ts';
 
 /** Changes of a run's own row that go with a step. */
 export type Position = { readonly stdout_offset?: number; readonly stderr_offset?: number; readonly stderr_tail?: string };
@@ -121,7 +110,7 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
     case 'asks':
       return openAsk(at, fact);
     case 'withdrawn':
-      return withdraw(tx, live, { key: fact.key, nowMs });
+      return withdrawAsk(tx, live, { key: fact.key, nowMs });
   }
 };
 
@@ -189,8 +178,10 @@ const endTurn = async ({ parts, live, tx }: At, fact: Extract<SessionFact, { kin
 };
 
 /** Why the node itself stopped a turn, or null. */
-export const stoppedFor = (row: TurnRow): 'cancel' | 'timeout' | null =>
-  row.cancel_requested === 0 ? null : row.reason === 'timeout' ? 'timeout' : 'cancel';
+export const stoppedFor = (row: TurnRow): 'cancel' | 'timeout' | 'unattended' | null => {
+  if (row.cancel_requested === 0) return null;
+  return row.reason === 'timeout' || row.reason === UNATTENDED ? row.reason : 'cancel';
+};
 
 /** Records how a turn ended; what it still asked is withdrawn, and its steers are settled with it. */
 export const writeTurnEnd = async (
@@ -200,66 +191,7 @@ export const writeTurnEnd = async (
 ): Promise<void> => {
   await updateTurn(tx.db, row.id, { state: 'ended', outcome: outcome.outcome, reason: outcome.message, ended_at: nowMs });
   await tx.append([{ taskId: null, sessionId, turn: row.turn, body: outcome }]);
-  for (const open of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY }))
+  for (const open of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY_ASK }))
     await settleInteraction(tx, open, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
   await changeSession(tx, sessionId, { ...(await restingState(tx, sessionId)), nowMs });
-};
-
-const openAsk = async ({ parts, live, tx }: At, { key, ask: said }: Extract<SessionFact, { kind: 'asks' }>): Promise<void> => {
-  const { sessionId, generation } = live;
-  const nowMs = parts.clock.nowMs();
-  const session = await findSession(tx.db, sessionId);
-  const turn = (await openTurns(tx.db, sessionId)).find((row) => row.kind === 'prompt' && isActive(row))?.turn ?? null;
-  const { interactionMs } = parts.sessions;
-  const id = parts.ids('interaction');
-  const waiting = await countOpen(tx.db, sessionId);
-  const ask = bounded(said);
-  await openInteraction(tx, {
-    id,
-    session_id: sessionId,
-    generation,
-    key,
-    turn,
-    ask: JSON.stringify(ask),
-    revision: 1,
-    state: 'open',
-    told: 0,
-    deadline_at: interactionMs === null ? null : nowMs + interactionMs,
-    created_at: nowMs,
-  });
-  const decided =
-    session !== null && allowsByItself(session.mode, said, live.environment.workdir)
-      ? ({ outcome: 'approved', by: `mode "${session.mode}"`, message: null } as const)
-      : waiting >= SESSION_OPEN_ASKS
-        ? ({ outcome: 'denied', by: 'the node', message: `${waiting} questions wait already; none more is taken.` } as const)
-        : null;
-  const row = decided === null ? null : await findInteraction(tx.db, id);
-  if (decided !== null && row !== null) {
-    await settleInteraction(tx, row, { ...decided, told: false, nowMs });
-    return;
-  }
-  await changeSession(tx, sessionId, { state: 'waiting', reason: ask.title, nowMs });
-};
-
-const withdraw = async (tx: Tx, live: Live, { key, nowMs }: { readonly key: string; readonly nowMs: number }): Promise<void> => {
-  const open = await listInteractions(tx.db, { sessionId: live.sessionId, all: false, limit: EVERY });
-  const row = open.find((one) => one.key === key && one.generation === live.generation);
-  if (row === undefined) return;
-  await settleInteraction(tx, row, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
-  await afterAnswer(tx, live.sessionId, nowMs);
-};
-
-/** A session waits as long as something is asked. */
-export const afterAnswer = async (tx: Tx, sessionId: string, nowMs: number): Promise<void> => {
-  const session = await findSession(tx.db, sessionId);
-  if (session?.state !== 'waiting') return;
-  if ((await countOpen(tx.db, sessionId)) > 0) return;
-  const runs = (await openTurns(tx.db, sessionId)).some(isActive);
-  await changeSession(tx, sessionId, { state: runs ? 'running' : 'idle', reason: null, nowMs });
-};
-
-/** Marks an answer as told, or as one that no program is left to hear. */
-export const toldAnswer = async (tx: Tx, row: InteractionRow, nowMs: number): Promise<void> => {
-  await markTold(tx.db, row.id);
-  await afterAnswer(tx, row.session_id, nowMs);
 };

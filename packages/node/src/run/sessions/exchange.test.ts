@@ -66,6 +66,42 @@ describe('what a program asks', () => {
     expect(JSON.stringify(talker.heard)).not.toContain('allow"');
   });
 
+  it('is refused with a wrong answer and stays open, and two who answer at once are told apart', async () => {
+    const { id, talker } = await talkingIn('ask');
+    const options = [{ label: 'Red' }, { label: 'Blue' }];
+    const questions = ['One?', 'Two?'].map((question, at) => ({ question, options, multiSelect: at === 1 }));
+    talker.say(asksFor('q1', { questions }, 'AskUserQuestion'));
+    const [open] = await asked(id, 1);
+    const give = (answers: Record<string, string | string[]>, by: string) =>
+      scene.node.interactions.answer(open!.id, { revision: 1, outcome: 'answered', answers, by });
+    expect(await codeOf(give({ q1: 'Red' }, 'ann'))).toBe('invalid_input');
+    expect(await codeOf(give({ q1: ['Red'], q2: ['Blue'] }, 'ann'))).toBe('invalid_input');
+    const both = await Promise.allSettled([give({ q1: 'Red', q2: ['Blue'] }, 'ann'), give({ q1: 'Blue', q2: ['Red'] }, 'bob')]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    await until('the answer', () => talker.heard.some((frame) => JSON.stringify(frame).includes('"One?":"')));
+    expect(talker.heard.filter((frame) => frame['type'] === 'control_response').length).toBe(1);
+  });
+
+  it('is decided by the rule of a session that nobody attends, also what waited before it was declared', async () => {
+    const { id, talker } = await talkingIn('ask');
+    talker.say(asksFor('q1', { command: 'ls' }));
+    await asked(id, 1);
+    await scene.node.sessions.set(id, { unattended: 'decline' });
+    await until('the denial', () => talker.heard.some((frame) => JSON.stringify(frame).includes('Go on without it')));
+    const [settled] = await asked(id, 1);
+    expect([settled!.outcome, settled!.by]).toEqual(['denied', 'rule "unattended decline"']);
+    await scene.node.sessions.set(id, { unattended: 'fail' });
+    talker.say(asksFor('q2', { questions: [{ question: 'Well?', options: [] }] }, 'AskUserQuestion'));
+    await until('the refusal', () => talker.heard.some((frame) => JSON.stringify(frame).includes('Decide by yourself')));
+    talker.say(asksFor('q3', { command: 'ls' }));
+    await until('the stop', () => talker.heard.some((frame) => JSON.stringify(frame).includes('interrupt')));
+    talker.say(result);
+    expect(await turnIs(id, 'one', 'ended')).toMatchObject({
+      outcome: 'error',
+      reason: expect.stringContaining('nobody was there'),
+    });
+  });
+
   it('beside a turn leaves the session idle once it is answered', async () => {
     const { id, talker } = await talkingIn('ask');
     talker.say(result);

@@ -18,7 +18,8 @@ import {
 } from '../../session/index.ts';
 import { SESSION_FAILED_STARTS } from '../../kernel/limits.ts';
 import type { NewEvent, Tx } from '../../store/store.ts';
-import { EVERY, stoppedFor, writeTurnEnd } from './commit.ts';
+import { EVERY_ASK } from './asking.ts';
+import { stoppedFor, writeTurnEnd } from './commit.ts';
 import type { SessionConductorParts } from './context.ts';
 
 /** The end of one process; `end` null: it is gone and left no word. */
@@ -43,7 +44,7 @@ export const settleProgram = async (
     await tx.append(leftOpen(JSON.parse(run.dialogue)).map((body) => ({ taskId: null, sessionId, turn: null, body })));
     for (const turn of await openTurns(tx.db, sessionId))
       await settleTurn(parts, tx, { turn, given, stderrTail: run.stderr_tail, nowMs });
-    for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY }))
+    for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY_ASK }))
       await settleInteraction(tx, row, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
     for (const row of await untold(tx.db, sessionId)) await markTold(tx.db, row.id);
     await removeFrames(tx.db, { sessionId, generation, keys: 'all' });

@@ -4,7 +4,7 @@
 import { OrreryError, type ConversationBody, type InteractionOutcome, type PermissionMode } from '@orrery/protocol';
 import { largeText } from '../../harness/clip.ts';
 import type { SessionCommand } from '../../harness/dialogue.ts';
-import { untold } from '../../interaction/index.ts';
+import { answersOf, untold } from '../../interaction/index.ts';
 import {
   apart,
   changeSession,
@@ -17,7 +17,8 @@ import {
   type TurnRow,
 } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
-import { commitSteps, toldAnswer } from './commit.ts';
+import { applyRule, toldAnswer } from './asking.ts';
+import { commitSteps } from './commit.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 
 /** A command, and what becomes of its rows in the transaction that makes it durable. */
@@ -53,6 +54,7 @@ const nextTelling = async (parts: SessionConductorParts, live: Live): Promise<Te
   const { read } = parts.store;
   const session = await findSession(read, live.sessionId);
   if (session === null || session.run_id !== live.runId || live.leaving) return null;
+  await applyRule(parts, session);
   const open = await openTurns(read, live.sessionId);
   return (
     (await nextAnswer(parts, live)) ??
@@ -74,7 +76,8 @@ const nextAnswer = async (parts: SessionConductorParts, live: Live): Promise<Tel
       continue;
     }
     const outcome = row.outcome as InteractionOutcome;
-    return { command: { kind: 'answer', key: row.key, outcome, message: row.message }, mark };
+    const answers = answersOf(row);
+    return { command: { kind: 'answer', key: row.key, outcome, answers, message: row.message }, mark };
   }
   return null;
 };

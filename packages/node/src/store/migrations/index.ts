@@ -6,6 +6,7 @@ import { sessions } from './005-sessions.ts';
 import { sessionContent } from './006-session-content.ts';
 import { transcripts } from './007-transcripts.ts';
 import { sessionDetails } from './008-session-details.ts';
+import { answers } from './009-answers.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   sessionContent,
   transcripts,
   sessionDetails,
+  answers,
 ];
