@@ -14,6 +14,11 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
     others: ['@agentclientprotocol/sdk', 'commander', 'ink', 'react', 'string-width'],
     builtins: true,
   },
+  web: {
+    ours: ['protocol', 'client'],
+    others: ['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual', 'react', 'react-dom'],
+    builtins: false,
+  },
   'scripted-model': { ours: [], others: [], builtins: true },
   node: {
     ours: ['protocol', 'scripted-model'],

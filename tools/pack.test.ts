@@ -24,7 +24,7 @@ describe('a published manifest', () => {
       exports: { '.': { types: './dist/main.d.ts', default: './dist/main.js' }, './package.json': './package.json' },
       bin: { orrery: 'dist/main.js' },
       dependencies: { ...cli.dependencies, '@orrery/node': '0.1.0' },
-      files: ['dist', 'src', 'native'],
+      files: ['dist', 'src', 'native', 'web'],
     });
   });
 

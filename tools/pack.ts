@@ -80,7 +80,7 @@ export function publishedManifest(
     engines: { node: rule.node },
     exports: Object.fromEntries(Object.entries(manifest.exports).map(([entry, source]) => [entry, emitted(source)])),
     ...(bin.length > 0 && { bin: Object.fromEntries(bin) }),
-    files: ['dist', 'src', 'native'],
+    files: ['dist', 'src', 'native', 'web'],
   };
 }
 
@@ -111,7 +111,10 @@ function copySources(name: string, stage: string): void {
   if (existsSync(readme)) cpSync(readme, join(stage, 'README.md'));
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'));
   const prebuilt = join(root, 'native', 'prebuilt');
-  if (name === 'node' && existsSync(prebuilt)) cpSync(prebuilt, join(stage, 'native', 'prebuilt'), { recursive: true });
+  if (name !== 'node') return;
+  if (existsSync(prebuilt)) cpSync(prebuilt, join(stage, 'native', 'prebuilt'), { recursive: true });
+  const web = join(root, 'packages', 'web', 'dist');
+  if (existsSync(web)) cpSync(web, join(stage, 'web'), { recursive: true });
 }
 
 /** Stages and packs every published package into `out`; returns the tarball of each by package name. */

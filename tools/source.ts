@@ -37,7 +37,7 @@ export function listFiles(root: string, folder = ''): string[] {
 
 /** True for the TypeScript and JavaScript sources that people write: no fixtures, nothing generated. */
 export function isSource(path: string): boolean {
-  return /\.(ts|mts|mjs|js)$/.test(path) && !/\.d\.ts$|\.generated\.ts$|(^|\/)(fixtures|generated)\//.test(path);
+  return /\.(tsx?|mts|mjs|js)$/.test(path) && !/\.d\.ts$|\.generated\.ts$|(^|\/)(fixtures|generated)\//.test(path);
 }
 
 /** True for code that only tests run, shared contract suites included: it may do what the product may not. */

@@ -40,6 +40,8 @@ export const STAGES: readonly Stage[] = [
   stage({ name: 'format', promise: 'one format (fix: npx oxfmt)', command: 'oxfmt', args: ['--check'] }),
   stage({ name: 'lint', promise: 'no floating promise, no any, no cycle', command: 'oxlint', args: ['--type-aware'] }),
   stage({ name: 'types', promise: 'the types hold', command: 'tsc', args: ['--noEmit'] }),
+  stage({ name: 'web-types', promise: 'those of the web client too', command: 'tsc', args: ['--noEmit', '-p', 'packages/web'] }),
+  stage({ name: 'web', promise: 'the web client builds within its budget', command: 'node', args: ['tools/web.ts'] }),
   stage({ name: 'boundaries', promise: 'packages and rings import downward', command: 'node', args: ['tools/boundaries.ts'] }),
   stage({ name: 'tidy', promise: 'files and functions stay small', command: 'node', args: ['tools/tidy.ts'] }),
   stage({ name: 'unused', promise: 'no unused file, export or dependency', command: 'knip', args: [] }),

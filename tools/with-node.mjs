@@ -257,6 +257,14 @@ function buildWith(compiler, { node, script, stamp }) {
   say(`keeper: built (${seconds(began)})`);
 }
 
+/** Builds the web client when its sources changed. A node without one says so; nothing else needs it. */
+function buildWeb(node) {
+  const script = join(root, 'tools', 'web.ts');
+  if (!existsSync(script)) return;
+  if (!step(node, [script, '--if-changed'], { cwd: root, env: childEnvironment(node) }))
+    say('web client: it did not build; the reason is above, and the node runs without it');
+}
+
 /** Becomes the script: same stdio, signals passed on, its exit status is ours. */
 function become(node, args) {
   const child = spawn(node, args, { stdio: 'inherit', env: childEnvironment(node) });
@@ -285,6 +293,7 @@ function main(args) {
   if (args[0] === '--stamp') return writeFileSync(stampFile, dependencyStamp(found.version));
   installDependencies(found);
   buildKeeper(found.node);
+  buildWeb(found.node);
   return become(found.node, args);
 }
 

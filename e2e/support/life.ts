@@ -25,8 +25,13 @@ export type Life = {
   stop(): Promise<LifeEnd>;
 };
 
-/** `main`: another program than the node's own, which starts one with something of the test's. */
-export type LifeOptions = { readonly env?: Readonly<Record<string, string>>; readonly killAt?: string; readonly main?: string };
+/** `main`: another program than the node's own, which starts one with something of the test's. `port`: default any. */
+export type LifeOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly killAt?: string;
+  readonly main?: string;
+  readonly port?: string;
+};
 
 /** The node did not come up: what it said instead. */
 export class NodeRefused extends Error {
@@ -47,7 +52,7 @@ export const startLife = async ({ data, config, env }: Where, options: LifeOptio
   const from = performance.now();
   const child = spawn(
     process.execPath,
-    [options.main ?? MAIN, 'up', '--data', data, '--config', config, '--listen', '127.0.0.1:0'],
+    [options.main ?? MAIN, 'up', '--data', data, '--config', config, '--listen', `127.0.0.1:${options.port ?? '0'}`],
     {
       env: { ...env, ...(options.killAt === undefined ? {} : { ORRERY_TEST_KILL_AT: options.killAt }), ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],

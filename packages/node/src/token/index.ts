@@ -1,3 +1,3 @@
-export { createLogins, type Logins } from './logins.ts';
+export { createLogins } from './logins.ts';
 export { loginHandlers, tokenHandlers } from './routes.ts';
 export { createTokens, type Tokens } from './service.ts';

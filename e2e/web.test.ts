@@ -1,0 +1,145 @@
+/** The web client in a real browser: on a real node, with a real agent program and the scripted model. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@orrery/client';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
+import { chromium } from './support/chromium.ts';
+import type { Life } from './support/life.ts';
+import { placeOfSuite } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+import { sessionIn, turnOver } from './support/sessions.ts';
+import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
+
+const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
+const hostile = '<img src=x onerror="document.title=1"> \u001b[31mred\u202e [link](javascript:alert(1))';
+
+describe.skipIf(chromium === null || !built || !isThere('claude'))('the web client', { timeout: 240_000 }, () => {
+  const place = placeOfSuite();
+  const browser = browserOfSuite();
+  let life: Life;
+  let client: Client;
+  let repository: string;
+
+  beforeAll(async () => {
+    const model = await modelOfSuite(
+      scriptsOf({
+        ask: [{ shell: 'echo allowed > allowed.txt' }, { text: 'It was allowed.' }, { text: 'And on it goes.' }],
+        deny: [{ shell: 'echo denied > denied.txt' }, { text: 'It was not allowed.' }],
+        long: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'It went on.' }, { text: 'The queued one.' }],
+        hostile: [{ text: hostile }],
+      }),
+    );
+    place.configure(configFor(model, { harness: 'claude' }));
+    await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+    life = await place.up();
+    client = place.client(life);
+    repository = makeRepository(place, 'site', {});
+    await client.call('projectAdd', { body: { source: repository } });
+  });
+
+  const begin = async (kind: string, name: string, more: object = {}) =>
+    client.call('sessionCreate', { body: { project: repository, name, prompt: `Do it. [${kind}]`, ...more } });
+
+  const entered = async (look?: object): Promise<Page> => {
+    const page = await browser.open(look);
+    await letIn(place, page);
+    return page;
+  };
+
+  it('lets nobody in without a link, and a link once', async () => {
+    const page = await browser.open();
+    await page.goto(life.url);
+    await page.getByText('This browser is not let in').first().waitFor();
+    const { stdout } = await place.cli(['open', '--print']);
+    for (const time of ['first', 'second']) {
+      const other = await browser.open();
+      await other.goto(stdout.trim());
+      const button = other.getByRole('button', { name: 'Let this browser in' });
+      await button.waitFor();
+      expect(new URL(other.url()).hash).toBe('');
+      await button.click();
+      await other
+        .getByText(time === 'first' ? 'Nothing waits for you' : 'This link lets nobody in')
+        .first()
+        .waitFor();
+    }
+    expect((await place.cli(['token', 'list'])).stdout).toContain('browser');
+  });
+
+  it('a question stands in the inbox with its exact command, and an answer reaches the agent', async () => {
+    const page = await entered();
+    const { id } = await begin('ask', 'asked');
+    await sessionIn(client, id, ['waiting']);
+    await page.getByText('echo allowed > allowed.txt', { exact: true }).waitFor();
+    await picture(page, 'inbox');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Allow once' }).click();
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.getByRole('link', { name: 'asked' }).click();
+    await page.getByText('It was allowed.').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('And then?');
+    await page.keyboard.press('Enter');
+    await page.getByText('And on it goes.').waitFor();
+    await picture(page, 'session');
+    expect(await barriers(page)).toEqual([]);
+  });
+
+  it('what is denied does not happen, in any window', async () => {
+    const [one, other] = [await entered(), await entered({ colorScheme: 'dark', viewport: { width: 390, height: 800 } })];
+    const { id } = await begin('deny', 'denied');
+    await other.goto(`${life.url}/sessions/${id}`);
+    await other.getByText('Allow once').waitFor();
+    await picture(other, 'session-phone');
+    expect(await barriers(other)).toEqual([]);
+    const asked = one.getByRole('region').filter({ hasText: 'echo denied' });
+    await asked.getByRole('button', { name: 'Deny' }).click();
+    await other.getByText('It was not allowed.').waitFor();
+    await other.getByText('Allow once').waitFor({ state: 'detached' });
+  });
+
+  it('queues while a turn runs, and heals when the node is killed and started again', async () => {
+    const page = await entered();
+    const { id, environment } = await begin('long', 'long', { mode: 'all' });
+    await sessionIn(client, id, ['running']);
+    await page.goto(`${life.url}/sessions/${id}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('The next thing');
+    await page.getByRole('button', { name: 'Queue' }).click();
+    await page.getByRole('list', { name: 'Inputs that wait' }).getByText('The next thing').waitFor();
+    await picture(page, 'session-queue');
+    const { port } = new URL(life.url);
+    await life.kill();
+    await page.getByText('not connected').waitFor();
+    life = await place.up({ port });
+    client = place.client(life);
+    await place.cli(['env', 'exec', environment.name, '--', 'sh', '-c', 'touch "$HOME/go"']);
+    await page.getByText('It went on.').waitFor({ timeout: 120_000 });
+    await page.getByText('The queued one.').waitFor({ timeout: 120_000 });
+    await page.getByText('not connected').waitFor({ state: 'detached' });
+  });
+
+  it('shows what an agent says as text, whatever it is', async () => {
+    const { id } = await begin('hostile', 'hostile');
+    const [turn] = (await client.call('turnList', { params: { id } })).items;
+    await turnOver(client, id, turn!.id);
+    const page = await entered();
+    await page.goto(`${life.url}/sessions/${id}`);
+    await page.getByText('javascript:alert(1)').waitFor();
+    expect(await page.title()).toBe('Orrery');
+    expect(await page.getByRole('log').locator('img, a, script').count()).toBe(0);
+  });
+
+  it('lists what there is, and says what to do where there is nothing', async () => {
+    const page = await entered({ colorScheme: 'dark' });
+    await page.getByRole('link', { name: 'Tasks' }).click();
+    await page.getByText('There is no task yet.').waitFor();
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.getByRole('link', { name: 'asked' }).waitFor();
+    await picture(page, 'sessions');
+    expect(await barriers(page)).toEqual([]);
+    await page.goto(`${life.url}/nowhere`);
+    await page.getByText('There is no page at this address.').waitFor();
+  });
+});

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useConnection } from './state/live.ts';
+import { node } from './state/node.ts';
+
+const links = [
+  { to: '/', name: 'Inbox' },
+  { to: '/sessions', name: 'Sessions' },
+  { to: '/tasks', name: 'Tasks' },
+] as const;
+
+/** What stands around every page. */
+export const Frame = () => {
+  const { pathname } = useLocation();
+  return pathname === '/login' ? <Outlet /> : <Framed />;
+};
+
+const Framed = () => {
+  const connection = useConnection();
+  const { data: caller } = useQuery({ queryKey: ['caller'], queryFn: () => node.call('callerShow') });
+  const { data: waiting } = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
+  const open = waiting?.items.length ?? 0;
+  return (
+    <div className="mx-auto flex min-h-dvh max-w-6xl flex-col px-3">
+      <header className="sticky top-0 z-10 flex h-11 items-center gap-1 border-b border-line bg-ground">
+        <span className="mr-3 font-semibold">Orrery</span>
+        <nav aria-label="Pages" className="flex gap-1">
+          {links.map(({ to, name }) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === '/' }}
+              className="rounded px-2 py-1 text-quiet hover:text-ink"
+              activeProps={{ className: 'bg-raised !text-ink', 'aria-current': 'page' }}
+            >
+              {name}
+              {to === '/' && open > 0 ? <span className="ml-1 font-semibold text-careful">{open}</span> : null}
+            </Link>
+          ))}
+        </nav>
+        <span className="ml-auto text-quiet" role="status">
+          {connection === 'lost' ? (
+            <span className="text-careful">! not connected: what is shown may be old</span>
+          ) : (
+            caller?.scope
+          )}
+        </span>
+      </header>
+      <main className="flex flex-1 flex-col py-3">
+        <Outlet />
+      </main>
+    </div>
+  );
+};

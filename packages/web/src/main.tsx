@@ -1,0 +1,27 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { router } from './routes.tsx';
+import { createLive, followNode, LiveContext } from './state/live.ts';
+import './styles.css';
+
+const queries = new QueryClient({
+  // What a page shows is the node's word; events say when to ask again.
+  defaultOptions: { queries: { staleTime: 30_000, retry: 1, refetchOnWindowFocus: true } },
+});
+
+const live = createLive();
+if (location.pathname !== '/login') followNode(queries, live);
+
+const root = document.getElementById('root');
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <LiveContext value={live}>
+          <RouterProvider router={router} />
+        </LiveContext>
+      </QueryClientProvider>
+    </StrictMode>,
+  );

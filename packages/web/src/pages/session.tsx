@@ -1,0 +1,63 @@
+import type { SessionView } from '@orrery/protocol';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { Ask } from '../parts/ask.tsx';
+import { Button } from '../parts/button.tsx';
+import { Composer } from '../parts/composer.tsx';
+import { Queue } from '../parts/queue.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { Failed, Loading, State } from '../parts/states.tsx';
+import { node } from '../state/node.ts';
+import { useTranscript } from '../state/use-transcript.ts';
+
+/** One conversation: what was said, what is asked, what waits, and words of one's own. */
+export const SessionPage = () => {
+  const { name } = useParams({ strict: false }) as { readonly name: string };
+  const { data: session, error } = useQuery({
+    queryKey: ['session', name],
+    queryFn: () => node.call('sessionShow', { params: { id: name } }),
+  });
+  const asks = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
+  const transcript = useTranscript(session?.id);
+  if (error !== null) return <Failed error={error} />;
+  if (session === undefined) return <Loading />;
+  const mine = asks.data?.items.filter(({ sessionId }) => sessionId === session.id) ?? [];
+  return (
+    <div className="flex h-[calc(100dvh-4.5rem)] flex-col">
+      <Head session={session} />
+      <Rows rows={transcript.rows} />
+      {mine.map((asked) => (
+        <Ask key={asked.id} asked={asked} named={false} />
+      ))}
+      <Queue session={session} />
+      <Composer session={session} />
+    </div>
+  );
+};
+
+const Head = ({ session }: { readonly session: SessionView }) => {
+  const queries = useQueryClient();
+  const stop = useMutation({
+    mutationFn: () => node.call('sessionInterrupt', { params: { id: session.id }, body: {} }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['session'] }),
+  });
+  return (
+    <div className="flex flex-wrap items-baseline gap-x-3 border-b border-line pb-2">
+      <h1 className="font-semibold">{session.name}</h1>
+      <State state={session.state} />
+      <span className="text-quiet">
+        {session.project.name} · {session.harness} · {session.environment.backend} · mode {session.effectiveMode ?? session.mode}
+      </span>
+      {session.reason === null ? null : <span className="said text-quiet">{session.reason}</span>}
+      <code className="hidden font-mono text-quiet md:inline">orrery session log {session.name}</code>
+      <span className="ml-auto">
+        {session.turn === null ? null : (
+          <Button look="bad" disabled={stop.isPending} onClick={() => stop.mutate()}>
+            Stop
+          </Button>
+        )}
+      </span>
+      {stop.error === null ? null : <Failed error={stop.error} />}
+    </div>
+  );
+};

@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
+import { Ago } from '../parts/ago.tsx';
+import { Empty, Failed, Loading, State } from '../parts/states.tsx';
+import { node } from '../state/node.ts';
+
+/** Tasks, newest first, each with why it waits or how it ended. */
+export const TasksPage = () => {
+  const { data, error } = useQuery({ queryKey: ['tasks'], queryFn: () => node.call('taskList', { query: { limit: 100 } }) });
+  if (error !== null) return <Failed error={error} />;
+  if (data === undefined) return <Loading />;
+  if (data.items.length === 0) return <Empty command='orrery run "fix the failing test"'>There is no task yet.</Empty>;
+  return (
+    <>
+      <h1 className="sr-only">Tasks</h1>
+      <ul>
+        {data.items.map((task) => (
+          <li key={task.id} className="flex min-h-7 flex-wrap items-baseline gap-x-3 border-b border-line py-1">
+            <span className="w-20">
+              <State state={task.verdict ?? task.state} />
+            </span>
+            <span className="said min-w-40 flex-1">{task.prompt.split('\n')[0]}</span>
+            <span className="text-quiet">
+              {task.project?.name ?? 'no project'} · {task.harness}
+              {task.result === null ? '' : ` · ${task.result.filesChanged} files`}
+            </span>
+            {task.waitingFor === null ? null : <span className="said text-careful">{task.waitingFor}</span>}
+            {task.reason === null ? null : <span className="said w-full text-quiet">{task.reason}</span>}
+            <Ago at={task.createdAt} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};

@@ -1,0 +1,17 @@
+/** A button; what it does stands on it. */
+export const Button = ({
+  look = 'plain',
+  ...rest
+}: React.ButtonHTMLAttributes<HTMLButtonElement> & { readonly look?: 'plain' | 'main' | 'bad' }) => (
+  <button
+    type="button"
+    {...rest}
+    className={`h-7 cursor-pointer rounded border px-3 disabled:cursor-default disabled:opacity-50 ${styles[look]}`}
+  />
+);
+
+const styles = {
+  plain: 'border-line bg-raised',
+  main: 'border-accent bg-accent font-semibold text-ground',
+  bad: 'border-bad text-bad',
+};

@@ -1,0 +1,85 @@
+import type { OrreryEvent } from '@orrery/protocol';
+import { useState } from 'react';
+
+/** Lines of a tool's output that stand there unfolded. */
+const SHOWN_LINES = 6;
+
+/** The command of a tool's input, where it is one; else all of it. */
+const commandOf = (input: string): string => {
+  try {
+    const { command } = JSON.parse(input) as { readonly command?: unknown };
+    return typeof command === 'string' ? command : input;
+  } catch {
+    return input;
+  }
+};
+
+/** One row of a transcript. All of it is text: nothing an agent writes is obeyed by the page. */
+export const TranscriptRow = ({ event }: { readonly event: OrreryEvent }) => {
+  const { body } = event;
+  switch (body.kind) {
+    case 'user':
+      return <p className="said my-2 rounded bg-raised px-3 py-2">{body.text}</p>;
+    case 'text':
+      return <p className="said my-2">{body.text}</p>;
+    case 'thinking':
+      return <Folded summary="Thinking" text={body.text} />;
+    case 'tool.call':
+      return (
+        <p className="said mt-2 font-mono text-quiet">
+          <span className="text-accent">→ {body.tool}</span> {commandOf(body.input)}
+        </p>
+      );
+    case 'tool.result':
+      return <Output text={body.output} failed={body.failed} />;
+    case 'notice':
+      return <p className={`said my-1 ${body.level === 'info' ? 'text-quiet' : 'text-careful'}`}>{body.text}</p>;
+    case 'interaction.settled':
+      return (
+        <p className="my-1 text-quiet">
+          {body.asked}: {body.outcome}
+          {body.by === null ? '' : ` by ${body.by}`}
+        </p>
+      );
+    case 'turn.parked':
+      return <p className="said my-1 text-careful">! {body.reason}</p>;
+    case 'turn.ended':
+      return <TurnEnd outcome={body.outcome} message={body.message} />;
+    default:
+      return <p className="said my-1 text-quiet">{body.kind}</p>;
+  }
+};
+
+const TurnEnd = ({ outcome, message }: { readonly outcome: string; readonly message: string | null }) =>
+  outcome === 'success' ? (
+    <hr className="my-3 border-line" />
+  ) : (
+    <p className="said my-2 border-b border-line pb-2 text-bad">
+      ✗ {outcome}
+      {message === null ? '' : `: ${message}`}
+    </p>
+  );
+
+const Folded = ({ summary, text }: { readonly summary: string; readonly text: string }) => (
+  <details className="my-1 text-quiet">
+    <summary className="cursor-pointer">{summary}</summary>
+    <p className="said border-l-2 border-line pl-3">{text}</p>
+  </details>
+);
+
+const Output = ({ text, failed }: { readonly text: string; readonly failed: boolean }) => {
+  const [open, setOpen] = useState(false);
+  const lines = text.trimEnd().split('\n');
+  const hidden = open ? 0 : Math.max(0, lines.length - SHOWN_LINES);
+  if (text.trim() === '') return failed ? <p className="text-bad">✗ failed</p> : null;
+  return (
+    <div className={`my-1 border-l-2 pl-3 ${failed ? 'border-bad' : 'border-line'}`}>
+      {hidden > 0 ? (
+        <button type="button" className="cursor-pointer text-accent underline" onClick={() => setOpen(true)}>
+          {hidden} lines before
+        </button>
+      ) : null}
+      <pre className="said font-mono">{lines.slice(hidden).join('\n')}</pre>
+    </div>
+  );
+};

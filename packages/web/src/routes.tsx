@@ -1,0 +1,23 @@
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { Frame } from './frame.tsx';
+import { InboxPage } from './pages/inbox.tsx';
+import { LoginPage } from './pages/login.tsx';
+import { NothingHere } from './pages/nothing-here.tsx';
+import { SessionPage } from './pages/session.tsx';
+import { SessionsPage } from './pages/sessions.tsx';
+import { TasksPage } from './pages/tasks.tsx';
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NothingHere });
+const page = (path: string, component: () => React.ReactNode) => createRoute({ getParentRoute: () => root, path, component });
+
+/** Every page has an address. */
+export const router = createRouter({
+  routeTree: root.addChildren([
+    page('/', InboxPage),
+    page('/login', LoginPage),
+    page('/sessions', SessionsPage),
+    page('/sessions/$name', SessionPage),
+    page('/tasks', TasksPage),
+  ]),
+  defaultPreload: false,
+});
