@@ -117,6 +117,7 @@ export {
   type EnvironmentState,
   type EnvironmentView,
 } from './environment.ts';
+export { harnessTurnLine, harnessTurnPart, harnessTurnSpec, type HarnessTurnSpec } from './harness-turn.ts';
 export { project, projectAdd, projectSet, type Project } from './project.ts';
 export {
   backendView,

@@ -72,6 +72,10 @@ export const harnessView = z.object({
   pinnedVersion: z.string().nullable(),
   installedVersion: z.string().nullable(),
   isDefault: z.boolean(),
+  /** Who brought it: `built-in`, or `config.yaml`. */
+  provenance: z.string(),
+  /** It was tried: ours with their pinned programs, an operator's once a turn of it ended well on this node. */
+  verified: z.boolean(),
   capabilities: z.record(z.string(), z.union([z.boolean(), z.string(), z.array(z.string())])),
   defaultModel: z.string().nullable(),
 });

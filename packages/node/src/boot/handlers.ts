@@ -3,6 +3,7 @@ import type { OperationHandlers } from '@orrery/protocol';
 import type { Config } from '../config/config.ts';
 import type { HarnessPrograms } from '../harness/install.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
+import { hasWorked } from './verified.ts';
 import type { Projects } from '../project/index.ts';
 import type { Store } from '../store/store.ts';
 import { tasksInStates, type Tasks } from '../task/index.ts';
@@ -82,6 +83,7 @@ const listHarnesses = async ({
   harnesses,
   programs,
   config,
+  store,
 }: NodeHandlerParts): Promise<{ items: Awaited<ReturnType<OperationHandlers['harnessList']>>['items'] }> => ({
   items: await Promise.all(
     harnesses.list.map(async (harness) => ({
@@ -91,6 +93,8 @@ const listHarnesses = async ({
       pinnedVersion: harness.pin?.version ?? null,
       installedVersion: harness.pin === null ? null : ((await programs.installed(harness.id))?.version ?? null),
       isDefault: harness.id === config.current().harness,
+      provenance: harness.declared === true ? 'config.yaml' : 'built-in',
+      verified: harness.declared !== true || (await hasWorked(store, harness.id)),
       capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null, sessions: sessionsOf(harness) },
       defaultModel: harness.defaultModel,
     })),

@@ -14,7 +14,8 @@ import { createRemover, type Remover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
 import type { Harness } from '../harness/harness.ts';
 import { createHarnessPrograms, type HarnessPrograms } from '../harness/install.ts';
-import { createHarnessRegistry, type HarnessRegistry } from '../harness/registry.ts';
+import { builtinHarnesses, createHarnessRegistry, type HarnessRegistry } from '../harness/registry.ts';
+import { withDeclared } from '../harness/turn/declared.ts';
 import { findKeeperBinary } from '../keeper/binary.ts';
 import { createKeeperClient } from '../keeper/client.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -153,7 +154,7 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
   return {
     ...ground,
     backends: createBackends(factories, ground.config.current),
-    harnesses: createHarnessRegistry(options.harnesses),
+    harnesses: createHarnessRegistry(withDeclared(options.harnesses ?? builtinHarnesses, ground.config.current().harnesses)),
     programs: createHarnessPrograms({ directory: programs }),
     workspace,
     projects,

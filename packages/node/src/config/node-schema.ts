@@ -62,6 +62,31 @@ const provider = z.strictObject({
     .describe('Further headers; no secrets'),
 });
 
+/** A program of the operator's own, started for each turn (docs/guides/harnesses.md). */
+const turnProgram = z
+  .strictObject({
+    command: z.array(z.string().min(1).max(4_096)).min(1).max(100).describe('Program and arguments, run in the environment'),
+    description: z.string().max(200).default('').describe('What it is, for people'),
+    callsModel: z.boolean().default(true).describe('Whether it calls a model through the gateway'),
+    model: z
+      .string()
+      .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')
+      .max(300)
+      .nullable()
+      .default(null)
+      .describe('Model of tasks that name none, as provider/model'),
+    env: z
+      .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(10_000))
+      .default({})
+      .describe('Variables; no secrets'),
+    egress: z.array(rule).max(100).default([]).describe('Hosts that its tasks may reach beside what they ask for'),
+    files: z.array(z.string().startsWith('/').max(4_096)).max(100).default([]).describe('Files and folders that it lives in'),
+  })
+  .refine(({ callsModel, model }) => !callsModel || model !== null, {
+    message: 'a program that calls a model needs one (model: provider/model), or callsModel: false',
+    path: ['model'],
+  });
+
 /** The schema of `config.yaml`. Reading `{}` gives every default. */
 export const nodeSchema = z.strictObject({
   name: z.string().min(1).max(100).default('orrery').describe('What the node calls itself'),
@@ -89,6 +114,10 @@ export const nodeSchema = z.strictObject({
     .prefault({}),
   data: z.string().min(1).max(4_096).nullable().default(null).describe('Data directory; null: below XDG_DATA_HOME'),
   harness: z.string().min(1).max(100).default('claude').describe('Agent program of tasks that name none'),
+  harnesses: z
+    .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'lower case letters, digits and -, at most 32'), turnProgram)
+    .default({})
+    .describe('Agent programs of your own, by name'),
   execution: z
     .strictObject({
       backend: backendName.default('sandbox').describe('Where tasks run that name nothing else'),
@@ -172,4 +201,4 @@ export const nodeSchema = z.strictObject({
 export type NodeConfig = z.output<typeof nodeSchema>;
 
 /** Keys whose change takes effect at the next start; every other holds for what begins after it. */
-export const restartKeys: readonly string[] = ['listen.host', 'listen.port', 'listen.previewPort', 'data', 'prices'];
+export const restartKeys: readonly string[] = ['listen.host', 'listen.port', 'listen.previewPort', 'data', 'prices', 'harnesses'];

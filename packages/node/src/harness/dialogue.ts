@@ -86,6 +86,8 @@ export type SessionDialect<State> = {
   hear(state: State, frame: Readonly<Record<string, unknown>>): Spoken<State>;
   /** @throws OrreryError unsupported for what the program cannot be told */
   tell(state: State, command: SessionCommand): Spoken<State>;
+  /** Of a program that is started for each turn: its word on the turn so far. Absent: it tells the end of a turn itself. */
+  word?(state: State): Reported;
 };
 
 /** What is stored between the lines of one process. */
@@ -110,6 +112,8 @@ export type Dialogue = {
   tell(command: SessionCommand): DialogueStep;
   /** The process ended: what is left of its output. */
   end(): DialogueStep;
+  /** What the program said of the turn that ends with its process; null: nothing. */
+  word(): Reported;
   /** Bytes consumed, and the state there. */
   position(): { readonly offset: number; readonly state: DialogueState };
 };
@@ -210,6 +214,7 @@ export const createDialogue = <State>(
       const rest = splitter.rest();
       return rest === null ? nothing : read(rest);
     },
+    word: () => (now.dialect === null ? null : (dialect.word?.(now.dialect) ?? null)),
     position: () => ({ offset: splitter.offset(), state: { ...now, skipped: splitter.skipped() } }),
   };
 };

@@ -33,6 +33,10 @@ export type TurnContext = {
   /** For the harness `command`. */
   readonly command: readonly string[] | null;
   readonly asRoot: boolean;
+  /** What a new conversation is called where that is left to the node; the same whenever the same turn is prepared again. */
+  readonly name?: string;
+  /** The folder of memories, when there are any. */
+  readonly memory?: string | null;
   /** How long the model may be silent inside one answer, ms; absent: `MODEL_QUIET_MS`. */
   readonly modelQuietMs?: number;
 };
@@ -52,6 +56,8 @@ export type TurnLaunch = {
   readonly begins?: TranslatorState;
   /** Directories the program itself lives in, granted read and execute. */
   readonly programPaths: readonly string[];
+  /** A file that only this program may read, and the variable that names its path. It may hold the run token. Absent: none. */
+  readonly file?: { readonly name: string; readonly variable: string; content(runToken: string): string };
 };
 
 /** What the program's own full screen runs: the same, but a person writes to it. */
@@ -125,7 +131,11 @@ export type Translator = {
 };
 
 /** What a program of a session is started with, as for a turn; its prompts come later. */
-export type SessionContext = Omit<TurnContext, 'prompt' | 'command'> & { readonly mode: PermissionMode };
+export type SessionContext = Omit<TurnContext, 'prompt' | 'command'> & {
+  readonly mode: PermissionMode;
+  /** For a program that is started for each turn: its prompt. Absent: it comes later. */
+  readonly turnPrompt?: string;
+};
 
 /** What a session's process runs. */
 export type SessionLaunch = ScreenLaunch;
@@ -145,6 +155,8 @@ export type SessionAdapter = {
   readonly capabilities: SessionCapabilities;
   /** The program's name for people. */
   readonly program: string;
+  /** A process for each turn, started with its prompt, which is told nothing more. Absent: one process for many turns. */
+  readonly perTurn?: true;
   launch(context: SessionContext): SessionLaunch;
   /** Whether it ended because it does not have the conversation that it was to go on with, by the end of its stderr. Pure. */
   hasLost(stderr: string): boolean;
@@ -209,6 +221,10 @@ export type Harness = {
   readonly conversations: ConversationStore | null;
   /** Null: it cannot hold a conversation with people. */
   readonly session: SessionAdapter | null;
+  /** An operator's own program, which nobody tried before it runs here. Absent: one of ours. */
+  readonly declared?: true;
+  /** Hosts that its tasks may reach beside what they ask for. Absent: none. */
+  readonly egress?: readonly string[];
   launch(context: TurnContext): TurnLaunch;
   /** A translator for one turn, continuing at a committed offset and state (0 and {} for a new one). */
   translator(from: { readonly offset: number; readonly state: TranslatorState }): Translator;

@@ -72,7 +72,7 @@ export const endingOfRun = (end: RunEnd, what: string): Ending | null => {
 };
 
 /** Why a program was not executed, in words. */
-const notExecuted = (errno: string): string => {
+export const notExecuted = (errno: string): string => {
   if (errno === 'ENOENT') return 'there is no such program in its environment (ENOENT).';
   if (errno === 'EACCES') return 'it may not be executed there (EACCES).';
   return `it could not be executed (${errno}).`;

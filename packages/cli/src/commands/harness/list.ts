@@ -9,7 +9,9 @@ export const harnessList: Command = async (context) => {
   if (answer.items.length === 0)
     return { result: answer, text: 'This node knows no agent program. Look what is wrong: orrery doctor' };
   const rows = answer.items.map((one) => {
-    const here = one.program === null ? 'built in' : (one.installedVersion ?? 'not installed');
+    const own = one.verified ? 'your own' : 'unverified';
+    const builtIn = one.provenance === 'built-in' ? 'built in' : own;
+    const here = one.program === null ? builtIn : (one.installedVersion ?? 'not installed');
     return [
       `${one.installedVersion === null && one.program !== null ? ' ' : context.screen.good('✓')} ${one.id}${one.isDefault ? ' (default)' : ''}`,
       here,

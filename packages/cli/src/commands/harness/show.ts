@@ -19,7 +19,9 @@ export const harnessShow: Command = async (context) => {
   const text = factsText(context.screen, [
     ['harness', `${one.id}${one.isDefault ? ' (default)' : ''}`],
     ['what it is', inertLine(one.summary)],
-    ['program', one.program ?? 'built in'],
+    ['from', one.provenance],
+    ['verified', one.verified ? 'yes' : 'no: no turn of it ended well on this node yet'],
+    ['program', one.program ?? (one.provenance === 'built-in' ? 'built in' : 'your own')],
     ['installed', one.program === null ? null : (one.installedVersion ?? 'no')],
     ['pinned', one.pinnedVersion],
     ['model', one.defaultModel],

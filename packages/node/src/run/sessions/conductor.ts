@@ -73,6 +73,7 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
       await attend(parts, live);
       const session = await findSession(parts.store.read, live.sessionId);
       if (session?.wanted != null) await leave(parts, live, gently);
+      else if (live.perTurn) await passTime(parts, live);
     })().catch((thrown: unknown) => {
       if (!detached.signal.aborted) parts.log.warn('session.look.failed', { session: live.sessionId, ...errorFields(thrown) });
     });

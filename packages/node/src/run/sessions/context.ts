@@ -25,6 +25,8 @@ export type Live = {
   readonly dialogue: Dialogue;
   /** The program's name for people. */
   readonly program: string;
+  /** It was started for one turn, which ends with it, and is told nothing more. */
+  readonly perTurn: boolean;
   /** Bytes and commands take turns: the stored state must hold exactly what the stored offsets and frames say. */
   readonly turns: Mutex;
   /** Writes follow each other; reading goes on meanwhile. */

@@ -30,6 +30,7 @@ export const leave = async (parts: SessionConductorParts, live: Live, how: Way):
 export const gently: Way = async (parts, live) => {
   const active = !live.leaving && (await openTurns(parts.store.read, live.sessionId)).some(isActive);
   if (active) await stopTurn(parts, live);
+  if (live.perTurn) return firmly(parts, live);
   live.leaving = true;
   // Not waited for: behind input that the program does not read, its end comes never.
   live.handle.closeInput().catch((thrown: unknown) => parts.log.debug('session.input.left', errorFields(thrown)));
@@ -56,6 +57,7 @@ const stopTurn = async (parts: SessionConductorParts, live: Live): Promise<void>
       if (isActive(turn) && turn.kind === 'prompt')
         await tx.db.updateTable('turn').set({ cancel_requested: 1 }).where('id', '=', turn.id).execute();
   });
+  if (live.perTurn) return;
   await attend(parts, live);
   const until = parts.clock.nowMs() + SESSION_INTERRUPT_MS;
   while (parts.clock.nowMs() < until && (await openTurns(parts.store.read, live.sessionId)).some(isActive))
@@ -95,6 +97,8 @@ export const passTime: Way = async (parts, live) => {
 
 /** Whether a turn that was told to stop says nothing, or goes on and on. */
 const isUnheeded = (live: Live, open: readonly TurnRow[], nowMs: number): boolean => {
+  // What it is not told is not waited for.
+  if (live.perTurn) return open.some((turn) => isActive(turn) && turn.cancel_requested === 1);
   const told = open.find((turn) => isActive(turn) && turn.kind === 'prompt' && turn.cancel_told === 1);
   live.stopping = told === undefined ? null : live.stopping?.turn === told.id ? live.stopping : { turn: told.id, sinceMs: nowMs };
   if (live.stopping === null) return false;

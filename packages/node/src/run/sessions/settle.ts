@@ -1,9 +1,11 @@
 // A session's program has ended, or is lost: everything that hung on it is settled.
 
+import { toOrreryError } from '@orrery/protocol';
 import type { RunEnd } from '../../exec/backend.ts';
 import { clip } from '../../harness/clip.ts';
 import { leftOpen } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
+import type { Reported } from '../../harness/reported.ts';
 import { markTold, listInteractions, settleInteraction, untold } from '../../interaction/index.ts';
 import {
   changeSession,
@@ -14,10 +16,12 @@ import {
   updateSessionRun,
   updateTurn,
   type SessionRow,
+  type SessionRunRow,
   type TurnRow,
 } from '../../session/index.ts';
 import { SESSION_FAILED_STARTS } from '../../kernel/limits.ts';
 import type { NewEvent, Tx } from '../../store/store.ts';
+import { notExecuted } from '../ending.ts';
 import { EVERY_ASK } from './asking.ts';
 import { stoppedFor, writeTurnEnd } from './commit.ts';
 import type { SessionConductorParts } from './context.ts';
@@ -42,8 +46,9 @@ export const settleProgram = async (
     if (session === null || run === null || session.run_id !== runId) return;
     const nowMs = parts.clock.nowMs();
     await tx.append(leftOpen(JSON.parse(run.dialogue)).map((body) => ({ taskId: null, sessionId, turn: null, body })));
+    const word = wordOf(parts, session, { run, end: given.end });
     for (const turn of await openTurns(tx.db, sessionId))
-      await settleTurn(parts, tx, { turn, given, stderrTail: run.stderr_tail, nowMs });
+      await settleTurn(parts, tx, { turn, given, word, stderrTail: run.stderr_tail, nowMs });
     for (const row of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY_ASK }))
       await settleInteraction(tx, row, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
     for (const row of await untold(tx.db, sessionId)) await markTold(tx.db, row.id);
@@ -57,6 +62,8 @@ export const settleProgram = async (
     if (lost) await tx.append([newConversation(sessionId, given.program)]);
     await changeSession(tx, sessionId, {
       ...(lost ? { conversation: null } : {}),
+      // It is called by the session, and goes on from the first turn that was begun.
+      ...(isPerTurn(parts, session) && run.ready === 1 && !isNotExecuted(given.end) ? { conversation: session.id } : {}),
       run_id: null,
       wanted: null,
       failed_starts: failedStarts,
@@ -71,6 +78,34 @@ export const settleProgram = async (
 
 const hasLost = (parts: SessionConductorParts, { harness }: SessionRow, stderr: string): boolean =>
   parts.harness(harness).session?.hasLost(stderr) ?? false;
+
+const EXEC = 'exec:';
+const isNotExecuted = (end: RunEnd | null): boolean => end?.reason?.startsWith(EXEC) === true;
+
+const isPerTurn = (parts: SessionConductorParts, { harness }: SessionRow): boolean =>
+  parts.harness(harness).session?.perTurn === true;
+
+/** What is known of the turn beside the end of the process. */
+const wordOf = (
+  parts: SessionConductorParts,
+  session: SessionRow,
+  { run, end }: { readonly run: SessionRunRow; readonly end: RunEnd | null },
+): Reported => {
+  if (isNotExecuted(end)) {
+    const message = `${session.harness} could not be started: ${notExecuted(end?.reason?.slice(EXEC.length) ?? '')}`;
+    return { kind: 'failure', failure: 'program', message, resetsAt: null };
+  }
+  const unsaid: Reported = end === null ? { kind: 'stopped' } : null;
+  const adapter = parts.harness(session.harness).session;
+  if (adapter?.perTurn !== true) return unsaid;
+  try {
+    return adapter.dialogue({ offset: run.stdout_offset, state: JSON.parse(run.dialogue) }).word() ?? unsaid;
+  } catch (thrown) {
+    // Of another version: what was said is in the log, and what it meant is not guessed.
+    if (toOrreryError(thrown).code === 'store_damaged') return unsaid;
+    throw thrown;
+  }
+};
 
 /** What was never kept, or went with its environment, is replaced by a new one, and that is said. */
 const newConversation = (sessionId: string, program: string): NewEvent => {
@@ -87,11 +122,13 @@ const settleTurn = async (
   {
     turn,
     given,
+    word,
     stderrTail,
     nowMs,
   }: {
     readonly turn: TurnRow;
     readonly given: Parameters<typeof settleProgram>[1];
+    readonly word: Reported;
     readonly stderrTail: string;
     readonly nowMs: number;
   },
@@ -101,7 +138,7 @@ const settleTurn = async (
   const gateway = parts.gatewayFailure(given.sessionId, turn.started_at ?? 0);
   const { end } = given;
   const outcome = settleOutcome(
-    end === null ? { kind: 'stopped' } : null,
+    word,
     {
       exitCode: end?.exitCode ?? null,
       signal: end?.signal ?? null,

@@ -1,12 +1,10 @@
 // Begins a session's program, or finds the one that an earlier start of the node began.
 
-import { readFile } from 'node:fs/promises';
-import { OrreryError, type PermissionMode } from '@orrery/protocol';
+import { OrreryError, toOrreryError, type PermissionMode } from '@orrery/protocol';
 import { changeNamed, namedById, type NamedRow } from '../../environment/index.ts';
-import { neverBegan, type Environment, type RunSpec } from '../../exec/backend.ts';
-import { proxyEnvironment, proxySecretNames } from '../../exec/proxy-environment.ts';
-import type { SessionAdapter, SessionLaunch } from '../../harness/harness.ts';
-import { SESSION_OUTPUT_BYTES, SESSION_PROGRAM_MS } from '../../kernel/limits.ts';
+import { neverBegan, type Environment } from '../../exec/backend.ts';
+import type { Dialogue, DialogueStep } from '../../harness/dialogue.ts';
+import type { SessionAdapter } from '../../harness/harness.ts';
 import { createMutex } from '../../kernel/mutex.ts';
 import {
   changeSession,
@@ -17,11 +15,9 @@ import {
   type SessionRow,
   type SessionRunRow,
 } from '../../session/index.ts';
-import { limitsOf } from '../attempt-settings.ts';
-import type { AttemptSettings } from '../doors.ts';
-import { memoryVariables } from '../memory.ts';
-import { placePaths, preparedOf } from '../environments/place.ts';
 import type { Live, SessionConductorParts } from './context.ts';
+import { launchSpec, settingsOf } from './launch.ts';
+import { acceptStarted, dispatchFirst, firstInput, restUnasked, type FirstInput } from './per-turn.ts';
 
 /** The part of a session's harness that holds conversations. */
 export const adapterOf = (parts: SessionConductorParts, harness: string): SessionAdapter => {
@@ -33,33 +29,81 @@ export const adapterOf = (parts: SessionConductorParts, harness: string): Sessio
   });
 };
 
-/** Starts a process. Its row and what it is told first are durable before it may act. */
+/**
+ * Starts a process. Its row and what it is told first are durable before it may act. Null: what it was to be started for is
+ * not there any more.
+ */
 export const startProgram = async (
   parts: SessionConductorParts,
   session: SessionRow,
   place: { readonly row: NamedRow; readonly environment: Environment },
-): Promise<Live> => {
+): Promise<Live | null> => {
   const adapter = adapterOf(parts, session.harness);
+  const first = adapter.perTurn === true ? await firstInput(parts, session) : null;
+  if (adapter.perTurn === true && first === null) {
+    await restUnasked(parts, session);
+    return null;
+  }
   const settings = await settingsOf(parts, session, place.row);
   const generation = session.generation + 1;
   const runId = `session.${generation}.${parts.ids('run')}`;
-  const spec = await launchSpec(parts, { session, adapter, settings, runId, ...place });
-  const dialogue = adapter.dialogue({ offset: 0, state: null });
-  const { model, effort, conversation } = session;
-  const first = dialogue.begin({
-    conversation,
-    workdir: place.environment.workdir,
-    model,
-    effort,
-    mode: session.mode as PermissionMode,
+  const spec = await launchSpec(parts, { session, adapter, settings, runId, ...place, turnPrompt: first?.text ?? null });
+  const { dialogue, steps } = beginDialogue(adapter, { session, workdir: place.environment.workdir, first });
+  const recorded = await record(parts, {
+    session,
+    generation,
+    runId,
+    described: place.environment.describe(spec),
+    dialogue,
+    steps,
+    first,
   });
+  if (!recorded) return null;
+  parts.atKillPoint('session-run-recorded', session.harness);
+  const handle = await place.environment.start(spec);
+  parts.atKillPoint('session-run-launched', session.harness);
+  await parts.store.transaction((tx) =>
+    updateSessionRun(tx.db, runId, { identity: JSON.stringify(handle.identity), state: 'launched' }),
+  );
+  await handle.go();
+  parts.atKillPoint('session-run-going', session.harness);
+  if (adapter.perTurn === true) await acceptStarted(parts, { sessionId: session.id, generation, runId });
+  return liveOf(parts, { session: { ...session, generation }, runId, adapter, dialogue, handle, environment: place.environment });
+};
+
+/** What a new process is told first. One that is started for a turn has its prompt with its start. */
+const beginDialogue = (
+  adapter: SessionAdapter,
+  { session, workdir, first }: { readonly session: SessionRow; readonly workdir: string; readonly first: FirstInput | null },
+): { readonly dialogue: Dialogue; readonly steps: readonly DialogueStep[] } => {
+  const dialogue = adapter.dialogue({ offset: 0, state: null });
+  const { conversation, model, effort } = session;
+  const begun = dialogue.begin({ conversation, workdir, model, effort, mode: session.mode as PermissionMode });
+  const told = first === null ? [] : [dialogue.tell({ kind: 'prompt', turn: first.number, text: first.text })];
+  return { dialogue, steps: [begun, ...told] };
+};
+
+type Recorded = {
+  readonly session: SessionRow;
+  readonly generation: number;
+  readonly runId: string;
+  readonly described: string;
+  readonly dialogue: Dialogue;
+  readonly steps: readonly DialogueStep[];
+  readonly first: FirstInput | null;
+};
+
+/** False: its input was changed or taken back meanwhile, and nothing is recorded. */
+const record = (parts: SessionConductorParts, given: Recorded): Promise<boolean> => {
+  const { session, generation, runId, dialogue, first } = given;
   const nowMs = parts.clock.nowMs();
-  await parts.store.transaction(async (tx) => {
+  return parts.store.transaction(async (tx) => {
+    if (first !== null && !(await dispatchFirst(tx, { session, first, generation, nowMs }))) return false;
     await insertSessionRun(tx.db, {
       id: runId,
       session_id: session.id,
       generation,
-      described: place.environment.describe(spec),
+      described: given.described,
       state: 'recorded',
       ready: 0,
       stdout_offset: 0,
@@ -69,20 +113,19 @@ export const startProgram = async (
       started_at: nowMs,
     });
     await changeSession(tx, session.id, { generation, run_id: runId, told_mode: session.mode, nowMs });
+    await tx.append(
+      given.steps
+        .flatMap(({ events }) => events)
+        .map((body) => ({ taskId: null, sessionId: session.id, turn: first?.number ?? null, body })),
+    );
     await insertFrames(
       tx.db,
-      first.frames.map(({ key, text }) => ({ session_id: session.id, generation, key, text, turn_id: null })),
+      given.steps
+        .flatMap(({ frames }) => frames)
+        .map(({ key, text }) => ({ session_id: session.id, generation, key, text, turn_id: null })),
     );
+    return true;
   });
-  parts.atKillPoint('session-run-recorded', session.harness);
-  const handle = await place.environment.start(spec);
-  parts.atKillPoint('session-run-launched', session.harness);
-  await parts.store.transaction((tx) =>
-    updateSessionRun(tx.db, runId, { identity: JSON.stringify(handle.identity), state: 'launched' }),
-  );
-  await handle.go();
-  parts.atKillPoint('session-run-going', session.harness);
-  return liveOf(parts, { session: { ...session, generation }, runId, adapter, dialogue, handle, environment: place.environment });
 };
 
 /** The process that an earlier start of the node began; null when it never began or is gone without a word. */
@@ -95,7 +138,11 @@ export const findProgram = async (
   if (run === null) return null;
   const handle = await environment.reattach(run.id);
   if (handle === null) return { live: null, run };
-  const end = await handle.tryWait();
+  const end = await handle.tryWait().catch(whenLost);
+  if (end === 'lost') {
+    await handle.finish();
+    return { live: null, run };
+  }
   if (end !== null && neverBegan(end)) {
     await handle.finish();
     return { live: null, run: { ...run, state: 'recorded' } };
@@ -107,8 +154,17 @@ export const findProgram = async (
     await handle.go();
   }
   const adapter = adapterOf(parts, session.harness);
+  // Its keeper says that it was told to go: it had its prompt.
+  if (adapter.perTurn === true)
+    await acceptStarted(parts, { sessionId: session.id, generation: session.generation, runId: run.id });
   const dialogue = await dialogueOf(adapter, run, handle);
   return { run, live: liveOf(parts, { session, runId: run.id, adapter, dialogue, handle, environment }) };
+};
+
+/** Its keeper is gone without a record of an end: then nobody knows. */
+const whenLost = (thrown: unknown): 'lost' => {
+  if (toOrreryError(thrown).code === 'keeper_lost') return 'lost';
+  throw thrown;
 };
 
 /** Where the reading goes on. A program whose stored state this version cannot read is ended: nobody could go on with it. */
@@ -136,123 +192,13 @@ const liveOf = (
   handle: given.handle,
   dialogue: given.dialogue,
   program: given.adapter.program,
+  perTurn: given.adapter.perTurn === true,
   turns: createMutex(),
   writes: createMutex(),
   leaving: false,
   ...{ ending: false, unfit: null, stopping: null },
   quietSince: parts.clock.nowMs(),
 });
-
-const settingsOf = async (parts: SessionConductorParts, session: SessionRow, row: NamedRow): Promise<AttemptSettings> => {
-  const prepared = preparedOf(row);
-  const { projectFile } =
-    prepared === null ? { projectFile: null } : await parts.projects.readHooks(row.project_id, prepared.baseSha);
-  const { harness, model, effort } = session;
-  const intent = {
-    prompt: session.name,
-    project: row.project_id,
-    backend: row.backend,
-    harness,
-    ...(model === null ? {} : { model }),
-    ...(effort === null ? {} : { effort }),
-    readOnly: false,
-    priority: 0,
-  };
-  return parts.settle({ intent, projectFile });
-};
-
-type Launching = {
-  readonly session: SessionRow;
-  readonly adapter: SessionAdapter;
-  readonly settings: AttemptSettings;
-  readonly runId: string;
-  readonly row: NamedRow;
-  readonly environment: Environment;
-};
-
-const launchSpec = async (parts: SessionConductorParts, given: Launching): Promise<RunSpec> => {
-  const { session, adapter, settings, runId, environment, row } = given;
-  const harness = parts.harness(session.harness);
-  const program = harness.pin === null ? null : await parts.program(harness.id);
-  const tokens = await parts.tokens.mint({
-    environmentId: session.id,
-    taskId: session.id,
-    upstream: settings.upstream,
-    budgetUsd: null,
-    egress: [],
-  });
-  const tokenFile = await environment.provide(`run-token-${session.id}`, new TextEncoder().encode(tokens.run));
-  const launch = adapter.launch({
-    program,
-    conversation: session.conversation,
-    model: (settings.upstream === null ? settings.model : null) ?? harness.defaultModel,
-    effort: settings.effort,
-    workdir: environment.workdir,
-    home: environment.home,
-    scratchpad: environment.scratchpad,
-    brokerEndpoint: environment.brokerEndpoint,
-    tokenFile,
-    systemPrompt: null,
-    asRoot: parts.asRoot,
-    mode: session.mode as PermissionMode,
-  });
-  for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
-  const egressToken = await readFile(placePaths(parts, row.id).egressToken, 'utf8');
-  return specOf(parts, { launch, session, settings, runId, row, environment, tokenFile, egressToken });
-};
-
-const specOf = (
-  parts: SessionConductorParts,
-  given: Omit<Launching, 'adapter'> & {
-    readonly launch: SessionLaunch;
-    readonly tokenFile: string;
-    readonly egressToken: string;
-  },
-): RunSpec => {
-  const { launch, session, settings, runId, environment, tokenFile } = given;
-  return {
-    command: launch.command,
-    args: launch.args,
-    cwd: environment.workdir,
-    grants: [
-      { path: tokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
-      ...launch.programPaths.map(
-        (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }) as const,
-      ),
-    ],
-    env: { ...variablesOf(parts, given), ...launch.env },
-    secretNames: proxySecretNames,
-    envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
-    stdio: 'stream',
-    limits: { ...limitsOf(settings, SESSION_PROGRAM_MS), outputBytes: SESSION_OUTPUT_BYTES },
-    label: `session ${session.name}`,
-    runId,
-  };
-};
-
-/** Variables of a session's program, beside its own. */
-const variablesOf = (
-  parts: SessionConductorParts,
-  {
-    session,
-    row,
-    environment,
-    egressToken,
-  }: Pick<Launching, 'session' | 'row' | 'environment'> & { readonly egressToken: string },
-): Record<string, string> => {
-  const prepared = preparedOf(row);
-  return {
-    ORRERY_SESSION: session.id,
-    ORRERY_ENVIRONMENT: row.id,
-    ORRERY_PROJECT: row.project_id,
-    ORRERY_BASE: prepared?.baseSha ?? '',
-    ORRERY_BRANCH: row.branch,
-    ORRERY_WORKDIR: environment.workdir,
-    ORRERY_SCRATCHPAD: environment.scratchpad,
-    ...memoryVariables(placePaths(parts, row.id).directory, prepared?.settings.memory ?? []),
-    ...proxyEnvironment(environment.brokerEndpoint, egressToken),
-  };
-};
 
 /** Whether nothing can run where a session's program ran: its environment is stopped or gone. */
 export const isPlaceClosed = async (parts: SessionConductorParts, { environment_id: id }: SessionRow): Promise<boolean> => {

@@ -122,12 +122,27 @@ const nextPrompt = async (
   if (row === undefined || session.wanted !== null) return null;
   const number = (await lastNumbers(parts.store.read, live.sessionId)).turn + 1;
   const mark = async (tx: Tx): Promise<void> => {
-    const nowMs = parts.clock.nowMs();
-    await updateTurn(tx.db, row.id, { state: 'dispatching', turn: number, generation: live.generation, started_at: nowMs });
-    await told(tx, row, number);
-    await changeSession(tx, live.sessionId, { state: 'running', reason: null, nowMs });
+    const { sessionId, generation } = live;
+    await markDispatched(tx, { sessionId, generation, row, number, nowMs: parts.clock.nowMs() });
   };
   return { command: { kind: 'prompt', turn: number, text: row.text }, mark };
+};
+
+/** An input is under way from here on: whatever happens, it is not sent a second time by itself. */
+export const markDispatched = async (
+  tx: Tx,
+  given: {
+    readonly sessionId: string;
+    readonly generation: number;
+    readonly row: TurnRow;
+    readonly number: number;
+    readonly nowMs: number;
+  },
+): Promise<void> => {
+  const { sessionId, generation, row, number, nowMs } = given;
+  await updateTurn(tx.db, row.id, { state: 'dispatching', turn: number, generation, started_at: nowMs });
+  await told(tx, row, number);
+  await changeSession(tx, sessionId, { state: 'running', reason: null, nowMs });
 };
 
 /** The log has the input as it is sent. */

@@ -1,7 +1,7 @@
 // How an agent program is started, for a turn or with its full screen.
 
 import { OrreryError } from '@orrery/protocol';
-import type { RunSpec } from '../../exec/backend.ts';
+import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.ts';
 import { openAttempt } from '../../task/index.ts';
@@ -69,6 +69,8 @@ export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: s
     systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
     command: open.intent.command ?? null,
     asRoot: parts.asRoot,
+    name: open.attempt.id,
+    memory: taskEnvironment(open, 1)['ORRERY_MEMORY'] ?? null,
   };
 };
 
@@ -77,23 +79,54 @@ export const writeHomeFiles = async ({ environment }: OpenAttempt, launch: Scree
   for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
 };
 
+/** A file that only this program may read: where it is inside, and the variable that says so. */
+export type LaunchFile = { readonly path: string; readonly variable: string };
+
+/** Carries the launch's own file in; null: it has none. */
+export const provideFile = async (
+  environment: Environment,
+  { file }: Pick<ScreenLaunch, 'file'>,
+  runToken: string,
+): Promise<LaunchFile | null> =>
+  file === undefined
+    ? null
+    : {
+        path: await environment.provide(file.name, new TextEncoder().encode(file.content(runToken))),
+        variable: file.variable,
+      };
+
+/** What of a program's start names its own file. */
+export const fileSpec = (file: LaunchFile | null): { readonly grants: RunSpec['grants']; readonly env: Record<string, string> } =>
+  file === null
+    ? { grants: [], env: {} }
+    : {
+        grants: [{ path: file.path, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true }],
+        env: { [file.variable]: file.path },
+      };
+
 /** What is the same for both: the program, its run token, and the variables of the task. */
 export const agentSpec = (
   open: OpenAttempt,
   launch: ScreenLaunch,
-  { round, input }: { readonly round: number; readonly input: string | null },
+  { round, input, file }: { readonly round: number; readonly input: string | null; readonly file: LaunchFile | null },
 ): Omit<RunSpec, 'stdio' | 'limits' | 'label' | 'runId'> => ({
   command: launch.command,
   args: launch.args,
   cwd: open.environment.workdir,
   grants: [
     ...(input === null ? [] : [{ path: input, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true } as const]),
+    ...fileSpec(file).grants,
     { path: open.runTokenFile, access: 'ro', scope: 'absolute', provenance: 'orrery', required: true },
     ...launch.programPaths.map(
       (path) => ({ path, access: 'rox', scope: 'absolute', provenance: 'orrery', required: true }) as const,
     ),
   ],
-  env: { ...taskEnvironment(open, round), ...(input === null ? {} : { ORRERY_INPUT: input }), ...launch.env },
+  env: {
+    ...taskEnvironment(open, round),
+    ...(input === null ? {} : { ORRERY_INPUT: input }),
+    ...launch.env,
+    ...fileSpec(file).env,
+  },
   secretNames: proxySecretNames,
   envPassthrough: ['LANG', 'LC_ALL', 'TZ'],
 });

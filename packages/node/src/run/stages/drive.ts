@@ -6,7 +6,16 @@ import { beginStage, checkGoing, endStage, remainingMs, type OpenAttempt } from 
 import { endingOfRun, endingOfTurn } from '../ending.ts';
 import { conductProgram, type ProgramEnd } from '../program.ts';
 import { turnBegins, turnConsumer } from '../turn-consumer.ts';
-import { agentSpec, openingPrompt, provideInput, shownPrompt, turnContext, writeHomeFiles } from './agent-spec.ts';
+import {
+  agentSpec,
+  openingPrompt,
+  provideFile,
+  provideInput,
+  shownPrompt,
+  turnContext,
+  writeHomeFiles,
+  type LaunchFile,
+} from './agent-spec.ts';
 import { limitsOf } from '../attempt-settings.ts';
 
 const name: StageName = 'drive';
@@ -52,8 +61,9 @@ const conductTurn = async (open: OpenAttempt, round: number, given: string): Pro
   const input = await provideInput(open);
   const prompt = round === 1 ? openingPrompt(open, given, input) : given;
   const launch = await prepareTurn(open, harness, prompt);
+  const file = await provideFile(open.environment, launch, open.runToken);
   const sinceMs = open.parts.clock.nowMs();
-  const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId, input });
+  const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId, input, file });
   const gatewayFailure = (): GatewayFailure | null => open.parts.gatewayFailure(open.environment.id, sinceMs);
   const ended = await conductProgram(open, open.environment, {
     stage: name,
@@ -87,14 +97,16 @@ const turnSpec = (
     readonly round: number;
     readonly runId: string;
     readonly input: string | null;
+    readonly file: LaunchFile | null;
   },
 ): RunSpec => {
-  const { launch, harness, round, runId, input } = turn;
+  const { launch, harness, round, runId, input, file } = turn;
   const { settings } = open.prepared;
   checkGoing(open);
   return {
-    ...agentSpec(open, launch, { round, input }),
-    stdio: 'stream',
+    ...agentSpec(open, launch, { round, input, file }),
+    // One that is told by a file alone finds an empty stdin.
+    stdio: launch.input === null && launch.closeInput === 'after-input' ? 'piped' : 'stream',
     limits: limitsOf(settings, Math.min(settings.turnMs, remainingMs(open, settings))),
     label: `${harness.id} turn ${round}`,
     runId,

@@ -102,7 +102,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
     taskId: context.task.id,
     upstream: prepared.settings.upstream,
     budgetUsd: context.intent.budgetUsd ?? null,
-    egress: prepared.settings.egress,
+    egress: [...prepared.settings.egress, ...(parts.harness(prepared.settings.harness).egress ?? [])],
   });
   const [, tokens] = await Promise.all([recorded, minted]);
   parts.atKillPoint('environment-recorded', name);

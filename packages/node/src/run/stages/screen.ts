@@ -102,7 +102,7 @@ const screenSpec = (
 ): RunSpec => {
   const { settings } = open.prepared;
   checkGoing(open);
-  const spec = agentSpec(open, launch, { round: 1, input });
+  const spec = agentSpec(open, launch, { round: 1, input, file: null });
   return {
     ...spec,
     env: { ...spec.env, TERM: 'xterm-256color', COLORTERM: 'truecolor' },

@@ -155,7 +155,9 @@ const resultOf = async (context: AttemptContext, reached: Reached, collected: Co
 
 /** What the agent said last; a plain command says nothing of its own. */
 const summaryOf = async ({ parts, task }: AttemptContext, { prepared }: Reached): Promise<string | null> => {
-  if (prepared === null || parts.harness(prepared.settings.harness).provider === null) return null;
+  if (prepared === null) return null;
+  const { provider, declared } = parts.harness(prepared.settings.harness);
+  if (provider === null && declared !== true) return null;
   const text = await lastText(parts.store.read, task.key);
   return text === null || text.length <= SUMMARY_CHARS ? text : `${text.slice(0, SUMMARY_CHARS - 1)}…`;
 };
