@@ -15,6 +15,16 @@ import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
 const hostile = '<img src=x onerror="document.title=1"> \u001b[31mred\u202e [link](javascript:alert(1))';
 
+const colour = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+};
+
 describe.skipIf(chromium === null || !built || !isThere('claude'))('the web client', { timeout: 240_000 }, () => {
   const place = placeOfSuite();
   const browser = browserOfSuite();
@@ -29,6 +39,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
         deny: [{ shell: 'echo denied > denied.txt' }, { text: 'It was not allowed.' }],
         long: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'It went on.' }, { text: 'The queued one.' }],
         hostile: [{ text: hostile }],
+        choose: [{ tool: 'AskUserQuestion', input: { questions: [colour] } }, { text: 'Blue it is.' }],
       }),
     );
     place.configure(configFor(model, { harness: 'claude' }));
@@ -98,6 +109,20 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await asked.getByRole('button', { name: 'Deny' }).click();
     await other.getByText('It was not allowed.').waitFor();
     await other.getByText('Allow once').waitFor({ state: 'detached' });
+  });
+
+  it('a question of the agent is answered by what it offers', async () => {
+    const page = await entered();
+    const { id } = await begin('choose', 'choose');
+    await sessionIn(client, id, ['waiting']);
+    await page.getByRole('radio', { name: /Blue/ }).check();
+    await picture(page, 'inbox-question');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await page.goto(`${life.url}/sessions/${id}`);
+    await page.getByText('Blue it is.').waitFor();
+    const [settled] = (await client.call('interactionList', { query: { session: id, all: true } })).items;
+    expect(Object.values(settled?.answers ?? {})).toEqual(['Blue']);
   });
 
   it('queues while a turn runs, and heals when the node is killed and started again', async () => {

@@ -1,12 +1,14 @@
-import type { InteractionView } from '@orrery/protocol';
+import type { InteractionAnswer, InteractionView } from '@orrery/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { node } from '../state/node.ts';
 import { Ago } from './ago.tsx';
 import { Button } from './button.tsx';
+import { Questions, withInitial } from './questions.tsx';
 import { Failed } from './states.tsx';
 
+type Answers = NonNullable<InteractionAnswer['answers']>;
 type Outcome = 'approved' | 'approved-for-session' | 'denied' | 'answered';
 
 const words: Readonly<Record<Outcome, string>> = {
@@ -19,42 +21,50 @@ const words: Readonly<Record<Outcome, string>> = {
 /** What an agent asks, with the exact thing, answered in place. */
 export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; readonly named?: boolean }) => {
   const [message, setMessage] = useState('');
-  const queries = useQueryClient();
-  const answer = useMutation({
-    mutationFn: (outcome: Outcome) =>
-      node.call('interactionAnswer', {
-        params: { id: asked.id },
-        body: { revision: asked.revision, outcome, ...(message === '' ? {} : { message }) },
-      }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['interactions'] }),
-  });
-  const offered = outcomes.filter((one) => asked.ask.outcomes.includes(one));
+  const [answers, setAnswers] = useState<Answers>({});
+  const answer = useAnswer(asked);
+  const { ask } = asked;
+  const give = (outcome: Outcome): void =>
+    answer.mutate({
+      outcome,
+      ...(outcome === 'answered' ? { answers: withInitial(ask.questions, answers) } : {}),
+      ...(outcome === 'denied' && message !== '' ? { message } : {}),
+    });
   return (
-    <section aria-label={asked.ask.title} className="my-2 rounded border border-careful bg-raised px-3 py-2">
+    <section aria-label={ask.title} className="my-2 rounded border border-careful bg-raised px-3 py-2">
       <Title asked={asked} named={named} />
-      <Asked ask={asked.ask} />
+      <Asked ask={ask} />
+      <Questions questions={ask.questions} answers={answers} change={setAnswers} />
       <div className="mt-2 flex flex-wrap items-center gap-2">
-        {offered.map((outcome) => (
-          <Button
-            key={outcome}
-            look={looks[outcome]}
-            disabled={answer.isPending || (outcome === 'answered' && message === '')}
-            onClick={() => answer.mutate(outcome)}
-          >
-            {words[outcome]}
-          </Button>
-        ))}
-        <input
-          aria-label="Words for the agent"
-          placeholder="words for the agent"
-          value={message}
-          onChange={(event) => setMessage(event.target.value)}
-          className="h-7 min-w-40 flex-1 rounded border border-line bg-ground px-2"
-        />
+        {outcomes
+          .filter((one) => ask.outcomes.includes(one))
+          .map((outcome) => (
+            <Button key={outcome} look={looks[outcome]} disabled={answer.isPending} onClick={() => give(outcome)}>
+              {words[outcome]}
+            </Button>
+          ))}
+        {ask.outcomes.includes('denied') ? (
+          <input
+            aria-label="Why not, in words for the agent"
+            placeholder="why not, in words for the agent"
+            value={message}
+            onChange={(event) => setMessage(event.target.value)}
+            className="h-7 min-w-40 flex-1 rounded border border-line bg-ground px-2"
+          />
+        ) : null}
       </div>
       {answer.error === null ? null : <Failed error={answer.error} />}
     </section>
   );
+};
+
+const useAnswer = ({ id, revision }: InteractionView) => {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (given: Omit<InteractionAnswer, 'revision'>) =>
+      node.call('interactionAnswer', { params: { id }, body: { ...given, revision } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['interactions'] }),
+  });
 };
 
 const outcomes = ['approved', 'approved-for-session', 'denied', 'answered'] as const;
