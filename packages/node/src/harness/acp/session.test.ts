@@ -175,6 +175,16 @@ describe('a turn', () => {
     ]);
   });
 
+  it('is seen while it is written, under the row that it will have', () => {
+    const { steps } = play([...ready, prompt(1), thinks('h'), thinks('m'), says('I '), says('look.'), ends(2)]);
+    expect(steps.flatMap(({ live }) => live)).toEqual([
+      { kind: 'thinking', row: 'turn-1-1', text: 'h' },
+      { kind: 'thinking', row: 'turn-1-1', append: 'm' },
+      { kind: 'text', row: 'turn-1-2', text: 'I ' },
+      { kind: 'text', row: 'turn-1-2', append: 'look.' },
+    ]);
+  });
+
   it.each([{ cut: true }, { restart: true }])('is the same with %o', (how) =>
     expect(play(turn, how).steps).toEqual(play(turn).steps),
   );

@@ -74,6 +74,7 @@ export const joined = (first: Omit<Step, 'state'>, second: Step): Step => {
     events: [...(first.events ?? []), ...(second.events ?? [])],
     facts: [...(first.facts ?? []), ...(second.facts ?? [])],
     say: [...(first.say ?? []), ...(second.say ?? [])],
+    live: [...(first.live ?? []), ...(second.live ?? [])],
     ...(drift === undefined ? {} : { drift }),
   };
 };

@@ -3,6 +3,7 @@
 import type { ConversationBody, PlanEntry } from '@orrery/protocol';
 import { beginning, byteLength, clip } from '../clip.ts';
 import { boundedPlan } from '../content.ts';
+import type { LivePiece } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
 import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES, MAX_OPEN_CALLS } from '../limits.ts';
 import { blockText, inputText, outputText, pathsOf } from './content.ts';
@@ -78,7 +79,18 @@ const onChunk = (
   const before = first.state.text ?? { kind, text: '', bytes: 0 };
   const bytes = before.bytes + byteLength(more);
   const text = before.text + beginning(more, Math.max(0, INLINE_TEXT_BYTES - before.bytes));
-  return joined(first, { state: { ...first.state, text: { kind, text, bytes } } });
+  const next = { ...first.state, text: { kind, text, bytes } };
+  return joined(first, { state: next, live: liveOf(next, { kind, more, begins: before.bytes === 0 }) });
+};
+
+/** The row as it is written: the one that it will have when it is whole. */
+const liveOf = (
+  now: State,
+  { kind, more, begins }: { readonly kind: 'text' | 'thinking'; readonly more: string; readonly begins: boolean },
+): readonly LivePiece[] => {
+  if (now.last === 0) return [];
+  const row = rowName(now, now.rows + 1);
+  return [begins ? { kind, row, text: more } : { kind, row, append: more }];
 };
 
 type Tokens = { readonly inputTokens: number; readonly outputTokens: number; readonly cachedReadTokens?: number | undefined };
