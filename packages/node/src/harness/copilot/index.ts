@@ -44,7 +44,8 @@ const launch = (context: SessionContext): SessionLaunch => {
       COPILOT_PROVIDER_API_KEY_COMMAND: printToken(context.tokenFile),
       COPILOT_MODEL: model,
     },
-    homeFiles: {},
+    // Hooks of the repository would run by themselves.
+    homeFiles: { '.copilot/settings.json': JSON.stringify({ disableAllHooks: true }) },
     programPaths: [program.directory],
   };
 };

@@ -60,6 +60,7 @@ const launch = (context: SessionContext): SessionLaunch => {
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
       // The repository's own settings and plugins are opt-in.
       OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+      OPENCODE_PURE: '1',
     },
     homeFiles: { '.config/opencode/opencode.json': configFile(context) },
     programPaths: [program.directory],
