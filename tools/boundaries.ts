@@ -47,6 +47,7 @@ export const RINGS: readonly (readonly string[])[] = [
   ['config', 'store', 'keeper', 'git', 'files', 'starter', 'telemetry'],
   ['exec', 'harness', 'plugin'],
   [
+    'agent',
     'project',
     'task',
     'queue',

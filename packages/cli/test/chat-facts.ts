@@ -22,6 +22,7 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   reason: null,
   project: { id: 'prj_1', name: 'site' },
   environment: { id: 'env_1', name: 'site-1', backend: 'sandbox', state: 'ready' },
+  agent: null,
   harness: 'claude',
   model: null,
   effort: null,

@@ -23,6 +23,8 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   projectShow: get('/projects/:id'),
   projectSet: patch('/projects/:id'),
   projectRemove: remove('/projects/:id'),
+  agentList: get('/agents'),
+  agentShow: get('/agents/:id'),
   environmentList: get('/environments'),
   environmentCreate: post('/environments'),
   environmentShow: get('/environments/:id'),

@@ -281,7 +281,7 @@ const startNode = async (
   });
   const sessions = createSessions({
     ...{ store, clock, ids: parts.ids },
-    admit: async () => ({ harness: 'talker', model: null, effort: null }),
+    admit: async ({ mode = 'ask' }) => ({ harness: 'talker', model: null, effort: null, mode, agent: null }),
     checkMode: () => undefined,
     canSteer: () => true,
     place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),

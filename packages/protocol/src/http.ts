@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentOperations } from './agent.ts';
 import { egressOperations } from './egress.ts';
 import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
@@ -46,6 +47,7 @@ export const operations = {
   }),
 
   ...projectOperations,
+  ...agentOperations,
   ...environmentOperations,
   ...sessionOperations,
 

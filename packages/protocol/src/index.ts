@@ -102,6 +102,8 @@ export {
   type TranscriptPage,
   type TranscriptRow,
 } from './transcript.ts';
+export { agentName, agentRef, agentSource, type AgentRef, type AgentSource } from './agent-ref.ts';
+export { agentView, type AgentView } from './agent.ts';
 export { type EgressView } from './egress.ts';
 export {
   environmentCreate,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentName, agentRef } from './agent-ref.ts';
 import { contextUse } from './content.ts';
 import { permissionMode, unattended } from './permission.ts';
 import { instant, requestId, safeName } from './scalars.ts';
@@ -71,6 +72,8 @@ export const sessionView = z.object({
   reason: z.string().nullable(),
   project: z.object({ id: z.string(), name: z.string() }),
   environment: z.object({ id: z.string(), name: z.string(), backend: z.string(), state: z.string() }),
+  /** The agent whose definition it was begun with. */
+  agent: agentRef.nullable(),
   harness: z.string(),
   model: z.string().nullable(),
   effort: z.string().nullable(),
@@ -106,11 +109,14 @@ export const sessionCreate = z.strictObject({
   /** An environment of its own that is there already. Default: one is made for this session. */
   environment: z.string().min(1).max(200).optional(),
   name: safeName.optional(),
+  /** Its harness, model, effort and mode count where the request says nothing of its own. */
+  agent: agentName.optional(),
   harness: z.string().max(100).optional(),
   model: z.string().max(200).optional(),
   effort: z.string().max(50).optional(),
-  mode: permissionMode.default('ask'),
   unattended: unattended.default('wait'),
+  /** Default: the agent's, else `ask`. */
+  mode: permissionMode.optional(),
   backend: z.string().max(100).optional(),
   base: z.string().min(1).max(500).optional(),
   /** The first prompt, sent once its environment is ready. */

@@ -1,5 +1,6 @@
 // The one command table. Help, man pages, completion, documentation and the dispatch are made of it.
 import { acpCommands } from './acp/rows.ts';
+import { agentCommands } from './agent/rows.ts';
 import { backendCommands } from './backend/rows.ts';
 import { chatCommands } from './chat/rows.ts';
 import type { CommandSpec } from './command.ts';
@@ -32,6 +33,7 @@ export const table: readonly CommandSpec[] = [
   ...sessionCommands,
   ...acpCommands,
   ...queueCommands,
+  ...agentCommands,
   ...harnessCommands,
   ...backendCommands,
   ...egressCommands,

@@ -23,6 +23,8 @@ import { interactionHandlers, type Interactions } from '../interaction/index.ts'
 import { errorFields } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { createPreviews } from '../preview/index.ts';
+import { agentHandlers } from '../agent/index.ts';
+import { newestOf, openAgents } from './agents.ts';
 import { projectHandlers } from '../project/index.ts';
 import { queueHandlers } from '../queue/index.ts';
 import type { RunLoop } from '../run/loop.ts';
@@ -105,6 +107,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
     ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
+    ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),

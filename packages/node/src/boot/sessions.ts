@@ -1,4 +1,5 @@
-import { OrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
+import { OrreryError, type AgentView, type PermissionMode, type SessionCreate } from '@orrery/protocol';
+import { wishOf, type AgentWish } from '../agent/index.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
@@ -9,6 +10,7 @@ import {
   createSessions,
   findSession,
   goOnIn,
+  type KeptAgent,
   type LiveTexts,
   type SessionConductor,
   type Sessions,
@@ -17,6 +19,7 @@ import { clock, ids, notInstalled, type Parts } from './parts.ts';
 import { createSessionsConductor, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
+import { openAgents } from './agents.ts';
 import { isScripted } from './scripted.ts';
 
 /** Sessions, what they ask, and who conducts them, on the slices that are really there. */
@@ -124,20 +127,50 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
     asked.environment === undefined
       ? (await parts.projects.resolve(asked.project ?? '')).id
       : (await environments.find(asked.environment)).project_id;
-  const { settings } = await parts.projects.readHooks(projectId, await parts.projects.resolveBase(projectId, asked.base ?? null));
+  const commit = await parts.projects.resolveBase(projectId, asked.base ?? null);
+  const { settings } = await parts.projects.readHooks(projectId, commit);
+  const agent = asked.agent === undefined ? null : await openAgents(parts).find(asked.agent, { project: projectId, commit });
+  const wish = agent === null ? null : wishOf(agent, { mode: asked.mode ?? null });
   const request = {
-    ...(asked.harness === undefined ? {} : { harness: asked.harness }),
-    ...(asked.model === undefined ? {} : { model: asked.model }),
-    ...(asked.effort === undefined ? {} : { effort: asked.effort }),
+    ...chosenProgram(asked, wish),
     ...(asked.backend === undefined ? {} : { backend: asked.backend }),
   };
   const settled = settleTask({ request, project: parseProjectFile(settings), node: parts.config.current() });
   const harness = parts.harnesses.get(settled.harness);
   if (harness.session === null) throw holdsNone(parts, harness.id);
-  checkMode(parts, harness.id, asked.mode);
+  if (agent !== null && agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
+  const mode = asked.mode ?? wish?.mode ?? 'ask';
+  checkMode(parts, harness.id, mode);
   if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
   if (isScripted(settled.model)) await parts.scripted.start();
-  return { harness: harness.id, model: settled.model, effort: settled.effort };
+  return { harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: kept(agent) };
+};
+
+/** The request's own word, else the agent's. A model of another program than the agent's is not the agent's to choose. */
+const chosenProgram = (asked: SessionCreate, wish: AgentWish | null) => {
+  const harness = asked.harness ?? wish?.harness ?? undefined;
+  const same = wish !== null && (wish.harness === null || wish.harness === harness);
+  const model = asked.model ?? (same ? (wish.model ?? undefined) : undefined);
+  const effort = asked.effort ?? (same ? (wish.effort ?? undefined) : undefined);
+  return {
+    ...(harness === undefined ? {} : { harness }),
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
+  };
+};
+
+/** Words that would reach nobody. */
+const unheard = ({ name, source }: AgentView, harness: string): OrreryError =>
+  new OrreryError('unsupported', `${harness} cannot be told what the agent ${name} is.`, {
+    rule: 'It takes no system prompt; an agent is never run without its words.',
+    fix: `orrery agent show ${source}:${name}`,
+  });
+
+/** An agent's definition as the session keeps it. */
+const kept = (agent: AgentView | null): string | null => {
+  if (agent === null) return null;
+  const { name, source, path, hash, prompt } = agent;
+  return JSON.stringify({ name, source, path, hash, prompt } satisfies KeptAgent);
 };
 
 /** A program that cannot ask first is not told to: what was wanted is refused, never loosened in silence. */

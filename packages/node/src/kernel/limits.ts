@@ -24,6 +24,10 @@ export const EVENT_PAGE = 1_000;
 export const STORE_TRANSACTION_MS = 10_000;
 
 // --- configuration ---
+/** An agent's file: its words become one argument of a program, which the kernel bounds at 128 KiB. */
+export const AGENT_FILE_BYTES = 64 * 1024;
+/** Agents of one folder: all of them are read for a list. */
+export const AGENT_FILES = 200;
 /** A configuration file: a person writes it. */
 export const CONFIG_FILE_BYTES = 1024 * 1024;
 /** How often the configuration file is looked at for changes: a person waits that long after saving. */

@@ -1,6 +1,6 @@
 // What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
 
-import type { PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
+import type { AgentRef, PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
@@ -14,14 +14,24 @@ export type SessionConductor = {
 /** Where a session's program runs. */
 export type SessionPlace = { readonly id: string; readonly name: string; readonly projectId: string };
 
+/** What a session is begun with. `agent`: the definition as it was then, as JSON. */
+export type Admitted = {
+  readonly harness: string;
+  readonly model: string | null;
+  readonly effort: string | null;
+  readonly mode: PermissionMode;
+  readonly agent: string | null;
+};
+
+/** An agent's definition as a session keeps it: where it came from, and what its program is told. */
+export type KeptAgent = AgentRef & { readonly prompt: string };
+
 export type SessionParts = {
   readonly store: Store;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
   /** Checks harness, model and mode against what is installed, can hold a conversation and is allowed. */
-  admit(
-    asked: SessionCreate,
-  ): Promise<{ readonly harness: string; readonly model: string | null; readonly effort: string | null }>;
+  admit(asked: SessionCreate): Promise<Admitted>;
   /** Throws `unsupported` for a mode that the program cannot keep. */
   checkMode(harness: string, mode: PermissionMode): void;
   /** Whether the program takes words into a turn that runs. */

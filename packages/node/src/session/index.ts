@@ -1,6 +1,6 @@
 export { apart } from './details.ts';
-export type { SessionConductor } from './doors.ts';
-export { isActive, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export type { KeptAgent, SessionConductor } from './doors.ts';
+export { isActive, keptAgent, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
 export { createLiveTexts, type LiveTexts } from './live-text.ts';
 export { sessionHandlers } from './routes.ts';
 export { createSessions, type Sessions } from './service.ts';

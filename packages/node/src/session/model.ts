@@ -14,6 +14,7 @@ import {
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
+import type { KeptAgent } from './doors.ts';
 import type { SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
 
 export type SessionRow = Selectable<SessionTable>;
@@ -35,6 +36,17 @@ export type SessionSurroundings = {
   readonly replayed: boolean;
 };
 
+/** The agent that it was begun with; null: none. */
+export const keptAgent = ({ agent }: Pick<SessionRow, 'agent'>): KeptAgent | null =>
+  agent === null ? null : (JSON.parse(agent) as KeptAgent);
+
+const agentOf = (row: SessionRow): SessionView['agent'] => {
+  const kept = keptAgent(row);
+  if (kept === null) return null;
+  const { prompt: _, ...ref } = kept;
+  return ref;
+};
+
 /** A session as clients see it. */
 export const toSession = (row: SessionRow, around: SessionSurroundings): SessionView => ({
   id: row.id,
@@ -45,6 +57,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   reason: row.reason,
   project: around.project,
   environment: around.environment,
+  agent: agentOf(row),
   harness: row.harness,
   model: row.model,
   effort: row.effort,

@@ -139,7 +139,8 @@ export const createSessions = (parts: SessionParts): Sessions => {
     create: async (asked) => {
       const requestId = asked.requestId ?? parts.ids('request');
       const { requestId: _, ...intent } = asked;
-      const hash = intentHash(intent);
+      // A request without a mode is the same as ever.
+      const hash = intentHash(asked.agent === undefined ? { ...intent, mode: intent.mode ?? 'ask' } : intent);
       const known = sameIntent(await sessionByRequest(store.read, requestId), { requestId, hash });
       if (known !== null) return view(known, true);
       const { row, replayed } = await begin(parts, { asked, requestId, hash });
@@ -238,7 +239,6 @@ const begin = async (
       environment_id: place.id,
       owns_environment: asked.environment === undefined ? 1 : 0,
       ...admitted,
-      mode: asked.mode,
       unattended: asked.unattended,
       state: 'starting',
       generation: 0,

@@ -16,6 +16,8 @@ export type SessionTable = {
   harness: string;
   model: string | null;
   effort: string | null;
+  /** The agent's definition as it was when the session was begun, as JSON. */
+  agent: string | null;
   /** What a person wants it to do without asking, and what the program was told. */
   mode: string;
   told_mode: string | null;

@@ -11,6 +11,7 @@ import { modeOf } from './settings.ts';
 const beginningOf = ({ input }: CommandContext): Beginning => {
   const mode = input.text('mode');
   const given = {
+    agent: input.text('agent'),
     harness: input.text('harness'),
     model: input.text('model'),
     effort: input.text('effort'),

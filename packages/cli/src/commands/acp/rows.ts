@@ -8,6 +8,12 @@ export const acpCommands: readonly CommandSpec[] = [
     detail:
       'An editor starts it and speaks with it over standard input and output. Each thread of the editor is a session of the node, which goes on when the editor goes away.',
     options: [
+      {
+        name: 'agent',
+        kind: 'text',
+        value: 'AGENT',
+        summary: 'agent of new sessions, by name or source:name (orrery agent list)',
+      },
       { name: 'harness', kind: 'text', value: 'HARNESS', summary: 'agent program of new sessions', completes: 'harness' },
       { name: 'model', kind: 'text', value: 'MODEL', summary: 'model of new sessions' },
       { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks' },

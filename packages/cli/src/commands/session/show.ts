@@ -13,6 +13,10 @@ export const stateText = (screen: Screen, state: SessionView['state']): string =
   return `  ${state}`;
 };
 
+/** An agent with where it came from, and which it was. */
+const agentText = ({ name, source, path, hash }: NonNullable<SessionView['agent']>): string =>
+  `${inertLine(name)} (${source}: ${inertLine(path)}, ${hash.slice(0, 12)})`;
+
 /** Facts of a session. */
 export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
   factsText(screen, [
@@ -22,6 +26,7 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
     ['because', session.reason === null ? null : inertLine(session.reason)],
     ['project', inertLine(session.project.name)],
     ['environment', `${inertLine(session.environment.name)}, ${session.environment.state}, on ${session.environment.backend}`],
+    ['agent', session.agent === null ? null : agentText(session.agent)],
     [
       'harness',
       [session.harness, session.model ?? '', session.effort ?? '']

@@ -14,6 +14,7 @@ import { placePaths, preparedOf } from '../environments/place.ts';
 import { memoryVariables } from '../memory.ts';
 import { fileSpec, provideFile, type LaunchFile } from '../stages/agent-spec.ts';
 import type { SessionConductorParts } from './context.ts';
+import { toldOf } from './told.ts';
 
 /** The settings that hold for a session's program: its own, the project's, the operator's. */
 export const settingsOf = async (parts: SessionConductorParts, session: SessionRow, row: NamedRow): Promise<AttemptSettings> => {
@@ -51,17 +52,18 @@ const contextOf = (
   given: Launching & { readonly program: InstalledProgram | null; readonly tokenFile: string },
 ): SessionContext => {
   const { session, settings, environment, row, program, tokenFile } = given;
+  const harness = parts.harness(session.harness);
   return {
     program,
     conversation: session.conversation,
-    model: (settings.upstream === null ? settings.model : null) ?? parts.harness(session.harness).defaultModel,
+    model: (settings.upstream === null ? settings.model : null) ?? harness.defaultModel,
     effort: settings.effort,
     workdir: environment.workdir,
     home: environment.home,
     scratchpad: environment.scratchpad,
     brokerEndpoint: environment.brokerEndpoint,
     tokenFile,
-    systemPrompt: null,
+    systemPrompt: harness.capabilities.systemPrompt ? toldOf(session, preparedOf(row)?.settings.memory ?? []) : null,
     asRoot: parts.asRoot,
     mode: session.mode as PermissionMode,
     name: session.id,

@@ -7,6 +7,7 @@ import { sessionContent } from './006-session-content.ts';
 import { transcripts } from './007-transcripts.ts';
 import { sessionDetails } from './008-session-details.ts';
 import { answers } from './009-answers.ts';
+import { sessionAgent } from './010-session-agent.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   transcripts,
   sessionDetails,
   answers,
+  sessionAgent,
 ];

@@ -1,0 +1,209 @@
+// Glossary. An agent is a named definition in a Markdown file: front matter says what runs, the body is what it is told. A
+// source is whose file it is. Ours are strict; those of other programs are read as far as their keys mean the same here, and one that
+// narrows what an agent may do cannot be used, since it would not be kept.
+
+import { createHash } from 'node:crypto';
+import { OrreryError, permissionMode, safeName, toOrreryError, usd, type AgentSource, type AgentView } from '@orrery/protocol';
+import { z } from 'zod';
+import { parseYamlFile } from '../config/yaml-file.ts';
+import { AGENT_FILE_BYTES } from '../kernel/limits.ts';
+
+/** One file as it was found. */
+export type AgentFile = {
+  readonly source: AgentSource;
+  /** For people: relative to the project, or absolute. */
+  readonly path: string;
+  readonly contents: Uint8Array;
+};
+
+/** Where each source has its files in a project; the user's are beside the configuration. */
+export const projectFolders: readonly (readonly [AgentSource, string])[] = [
+  ['project', '.orrery/agents'],
+  ['claude', '.claude/agents'],
+  ['codex', '.codex/agents'],
+  ['opencode', '.opencode/agents'],
+  ['opencode', '.opencode/agent'],
+  ['gemini', '.gemini/agents'],
+];
+
+/** Of two with one name, the source that stands first here counts. */
+export const precedence: readonly AgentSource[] = ['project', 'user', 'claude', 'codex', 'opencode', 'gemini'];
+
+/** Keys that are known and that this node cannot keep yet: refused, never left out in silence. */
+const notYet = ['tools', 'mcp', 'skills', 'unattended'] as const;
+
+const later = Object.fromEntries(notYet.map((key) => [key, z.unknown().optional()]));
+
+/** Front matter of our own files. */
+const ownSchema = z.strictObject({
+  name: safeName.optional(),
+  description: z.string().max(2_000).optional(),
+  harness: z.string().min(1).max(100).optional(),
+  model: z.string().min(1).max(200).optional(),
+  effort: z.string().min(1).max(50).optional(),
+  mode: permissionMode.optional(),
+  egress: z.array(z.string().min(1).max(300)).max(100).optional(),
+  budget: usd.optional(),
+  ...later,
+});
+
+/** What of another program's front matter means the same here. */
+const foreignSchema = z.looseObject({
+  name: z.string().max(100).optional(),
+  description: z.string().max(20_000).optional(),
+  model: z.string().max(200).optional(),
+  effort: z.string().max(50).optional(),
+});
+
+/** Keys of other programs' files that narrow what an agent may do. */
+const narrowing =
+  /^(tools|disallowed_?tools|allowed_?tools|permission|permissions|permission_?mode|sandbox(_mode)?|hooks|mcp_?servers|skills)$/i;
+
+const invalid = (path: string, problem: string, lines: { readonly rule: string; readonly fix?: string }): OrreryError =>
+  new OrreryError('config_invalid', `${path}: ${problem}.`, lines);
+
+/** The text of a file. @throws OrreryError for what is too large or no text */
+const textOf = ({ path, contents }: AgentFile): string => {
+  if (contents.byteLength > AGENT_FILE_BYTES)
+    throw new OrreryError('input_too_large', `${path} is too large.`, {
+      rule: `The file of an agent has at most ${AGENT_FILE_BYTES} bytes.`,
+    });
+  const rule = 'The file of an agent is Markdown in UTF-8.';
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(contents);
+    if (!text.includes('\0')) return text.replaceAll('\r\n', '\n');
+  } catch {
+    // Said below.
+  }
+  throw invalid(path, 'it is not text', { rule });
+};
+
+/** Front matter and body; a file without front matter is all body. Lines stay where they are, for messages. */
+const parted = (text: string, path: string): { readonly front: string; readonly body: string } => {
+  if (!text.startsWith('---\n')) return { front: '', body: text };
+  const end = /\n---[ \t]*(?:\n|$)/.exec(text.slice(3));
+  if (end === null) throw invalid(`${path}:1`, 'the front matter has no end', { rule: 'It stands between two lines of "---".' });
+  const at = 3 + end.index;
+  return { front: `\n${text.slice(4, at)}\n`, body: text.slice(at + end[0].length) };
+};
+
+const read = <Schema extends z.ZodType>(front: string, schema: Schema, label: string): z.output<Schema> => {
+  try {
+    return parseYamlFile({ text: front, schema, label }).value;
+  } catch (thrown) {
+    if (thrown instanceof OrreryError) throw thrown;
+    throw invalid(label, 'its front matter is nested too deep', { rule: 'Front matter is a list of keys.' });
+  }
+};
+
+type Defined = Pick<AgentView, 'description' | 'harness' | 'model' | 'effort' | 'mode' | 'egress' | 'budgetUsd' | 'ignored'> & {
+  readonly name: string | null;
+  readonly refused: OrreryError | null;
+};
+
+const ownAgent = (front: string, { path }: AgentFile): Defined => {
+  const value = read(front, ownSchema, path);
+  const known = value as Readonly<Record<string, unknown>>;
+  const missing = notYet.filter((key) => known[key] !== undefined);
+  return {
+    name: value.name ?? null,
+    description: value.description ?? null,
+    harness: value.harness ?? null,
+    model: value.model ?? null,
+    effort: value.effort ?? null,
+    mode: value.mode ?? null,
+    egress: value.egress ?? [],
+    budgetUsd: value.budget ?? null,
+    ignored: [],
+    refused:
+      missing.length === 0
+        ? null
+        : new OrreryError('unsupported', `${path} asks for ${missing.join(', ')}.`, {
+            rule: 'This node cannot keep that yet; an agent is never run with less than its file says.',
+            fix: `Take ${missing.join(', ')} out of ${path}.`,
+          }),
+  };
+};
+
+/** Models that mean "the one of whoever calls it". */
+const noModel = new Set(['inherit', 'default']);
+
+const foreignAgent = (front: string, { path, source }: AgentFile): Defined => {
+  const { name, description, model, effort, ...others } = read(front, foreignSchema, path);
+  const narrows = Object.keys(others).filter((key) => narrowing.test(key));
+  return {
+    name: name ?? null,
+    description: description ?? null,
+    harness: source,
+    model: model === undefined || noModel.has(model) ? null : model,
+    effort: effort ?? null,
+    mode: null,
+    egress: [],
+    budgetUsd: null,
+    ignored: Object.keys(others).map((key) => key.slice(0, 100)),
+    refused:
+      narrows.length === 0
+        ? null
+        : new OrreryError('unsupported', `${path} narrows what the agent may do (${narrows.join(', ')}).`, {
+            rule: 'This node cannot keep that yet; an agent is never run with more than its file allows.',
+            fix: 'orrery agent new NAME',
+          }),
+  };
+};
+
+const nameOfPath = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/, '');
+
+const nothing = {
+  description: null,
+  harness: null,
+  model: null,
+  effort: null,
+  mode: null,
+  egress: [],
+  budgetUsd: null,
+  prompt: '',
+  ignored: [],
+  hides: [],
+};
+
+/** Reads one file. What is wrong with it is its `problem`: one bad file hides no other. */
+export const readAgent = (file: AgentFile): AgentView => {
+  const ref = {
+    source: file.source,
+    path: file.path,
+    hash: createHash('sha256').update(file.contents).digest('hex'),
+  };
+  const own = nameOfPath(file.path);
+  try {
+    const { front, body } = parted(textOf(file), file.path);
+    const ours = file.source === 'project' || file.source === 'user';
+    const { name, refused, ...defined } = ours ? ownAgent(front, file) : foreignAgent(front, file);
+    const wrong = refused ?? nameProblem(name ?? own, own, file);
+    return { ...nothing, ...ref, ...defined, name: own, prompt: body.trim(), problem: wrong?.toLines() ?? null };
+  } catch (thrown) {
+    return { ...nothing, ...ref, name: own, problem: toOrreryError(thrown).toLines() };
+  }
+};
+
+const nameProblem = (name: string, own: string, { path, source }: AgentFile): OrreryError | null => {
+  if (!safeName.safeParse(own).success)
+    return invalid(path, 'its name cannot be used', {
+      rule: 'Letters, digits and . _ - only, beginning with a letter or digit.',
+    });
+  if (name === own || (source !== 'project' && source !== 'user')) return null;
+  return invalid(path, 'it is called otherwise than its file', {
+    rule: 'An agent has the name of its file.',
+    fix: `Call the file ${name}.md.`,
+  });
+};
+
+/** Each name once, the file that counts, with what it hides. */
+export const chosen = (agents: readonly AgentView[]): AgentView[] => {
+  const byRank = agents.toSorted((one, other) => precedence.indexOf(one.source) - precedence.indexOf(other.source));
+  const found = new Map<string, AgentView>();
+  for (const agent of byRank) {
+    const first = found.get(agent.name);
+    found.set(agent.name, first === undefined ? agent : { ...first, hides: [...first.hides, `${agent.source}: ${agent.path}`] });
+  }
+  return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+};

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { agentRef } from './agent-ref.ts';
+import { id, operation } from './operation.ts';
+import { usd } from './scalars.ts';
+import { permissionMode } from './permission.ts';
+
+// An agent is a named definition in a Markdown file: what runs, and what it is told (the body of the file).
+
+export const agentView = agentRef.extend({
+  description: z.string().nullable(),
+  harness: z.string().nullable(),
+  model: z.string().nullable(),
+  effort: z.string().nullable(),
+  mode: permissionMode.nullable(),
+  egress: z.array(z.string()),
+  budgetUsd: usd.nullable(),
+  /** What it is told beside each prompt. */
+  prompt: z.string(),
+  /** Keys of another program's file that have no meaning here. */
+  ignored: z.array(z.string()),
+  /** Files of the same name that it hides. */
+  hides: z.array(z.string()),
+  /** Why it cannot be used, in three lines; null: it can. */
+  problem: z.array(z.string()).nullable(),
+});
+export type AgentView = z.output<typeof agentView>;
+
+const query = z.object({ project: z.string().max(4096).optional() });
+
+/** Operations on agents. */
+export const agentOperations = {
+  agentList: operation({
+    method: 'get',
+    path: '/agents',
+    scope: 'viewer',
+    summary: 'Agents: those of the user, and of a project at its newest commit.',
+    query,
+    answer: z.object({ items: z.array(agentView) }),
+  }),
+  agentShow: operation({
+    method: 'get',
+    path: '/agents/:id',
+    scope: 'viewer',
+    summary: 'One agent, by name or source:name.',
+    params: id,
+    query,
+    answer: agentView,
+  }),
+} as const;
