@@ -19,6 +19,7 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   name: 'site-1',
   state: 'idle',
   unattended: 'wait',
+  held: false,
   reason: null,
   project: { id: 'prj_1', name: 'site' },
   environment: { id: 'env_1', name: 'site-1', backend: 'sandbox', state: 'ready' },

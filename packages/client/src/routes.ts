@@ -49,6 +49,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionInterrupt: post('/sessions/:id/interrupt'),
   sessionClose: post('/sessions/:id/close'),
   sessionEnd: post('/sessions/:id/end'),
+  sessionResume: post('/sessions/:id/resume'),
   turnList: get('/sessions/:id/turns'),
   turnAdd: post('/sessions/:id/turns'),
   turnSet: patch('/sessions/:id/turns/:turn'),

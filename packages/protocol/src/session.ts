@@ -94,6 +94,8 @@ export const sessionView = z.object({
   turn: z.int().nullable(),
   /** Inputs that wait. */
   queued: z.int(),
+  /** It was closed: what waits is not sent before another input comes or it is resumed. */
+  held: z.boolean(),
   /** Open interactions. */
   interactions: z.int(),
   createdAt: instant,

@@ -20,6 +20,7 @@ import { createSessionsConductor, type SessionsConductor } from '../run/sessions
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
 import { openAgents } from './agents.ts';
+import { intentHash } from '../kernel/intent.ts';
 import { isScripted } from './scripted.ts';
 
 /** Sessions, what they ask, and who conducts them, on the slices that are really there. */
@@ -111,7 +112,8 @@ const place = async (environments: Environments, asked: SessionCreate, requestId
     ...(backend === undefined ? {} : { backend }),
     ...(base === undefined ? {} : { base }),
     start: true,
-    requestId: `${requestId}.environment`.slice(-200),
+    // Ids may be as long as this one may be: two that differ anywhere must not meet.
+    requestId: `environment.${intentHash({ session: requestId })}`,
   });
   return { id: made.id, name: made.name, projectId: made.project.id };
 };

@@ -244,6 +244,8 @@ export const RETENTION_MS = 3_600_000;
 export const SESSION_QUEUE = 100;
 /** Characters of all inputs of one session that wait. */
 export const SESSION_QUEUE_CHARS = 8_000_000;
+/** One input as a line for a program: below what the keeper takes at once and what programs read (16 MiB), with room for the frame around it. */
+export const SESSION_LINE_BYTES = 12 * 1024 * 1024;
 /** How long the program of a session may live: sessions are left open for weeks; closing one wakes it anew. */
 export const SESSION_PROGRAM_MS = 30 * 86_400_000;
 /** Output of one program of a session: it is read and let go as it comes, so only a runaway meets this. */

@@ -2,11 +2,11 @@
 
 import { OrreryError, type TurnCreate } from '@orrery/protocol';
 import { intentHash } from '../kernel/intent.ts';
-import { SESSION_QUEUE, SESSION_QUEUE_CHARS } from '../kernel/limits.ts';
+import { SESSION_LINE_BYTES, SESSION_QUEUE, SESSION_QUEUE_CHARS } from '../kernel/limits.ts';
 import type { Tx } from '../store/store.ts';
 import type { SessionParts } from './doors.ts';
 import { isActive, sessionNotFound, turnNotFound, whyClosed, type SessionRow, type TurnRow } from './model.ts';
-import { findSession, findTurn, insertTurn, lastNumbers, openTurns, updateTurn } from './store.ts';
+import { changeSession, findSession, findTurn, insertTurn, lastNumbers, openTurns, updateTurn } from './store.ts';
 
 /** Throws what there is to throw. */
 export const refuse = (error: OrreryError | null): void => {
@@ -76,13 +76,25 @@ export const addTurn = async (
       nowMs: parts.clock.nowMs(),
     });
     await insertTurn(tx.db, row);
+    if (session.held === 1) await changeSession(tx, id, { held: 0, nowMs: row.created_at });
     const turn = await findTurn(tx.db, id, row.id);
     if (turn === null) throw turnNotFound(row.id);
     return { turn, replayed: false };
   });
 };
 
+/** An input is one line of JSON for the program, and the keeper takes no longer one. @throws OrreryError input_too_large */
+export const checkLine = (text: string): void => {
+  const bytes = Buffer.byteLength(JSON.stringify(text));
+  if (bytes <= SESSION_LINE_BYTES) return;
+  throw new OrreryError('input_too_large', `The input is too large: ${bytes} bytes as it is written to a program.`, {
+    rule: `One input has at most ${SESSION_LINE_BYTES} bytes, with what JSON writes in front of odd characters.`,
+    fix: 'Put it into a file of the checkout, and name the file.',
+  });
+};
+
 const checkQueue = ({ name }: SessionRow, others: readonly TurnRow[], { text }: Pick<TurnCreate, 'text'>): void => {
+  checkLine(text);
   const chars = others.reduce((sum, turn) => sum + turn.text.length, text.length);
   if (others.length < SESSION_QUEUE && chars <= SESSION_QUEUE_CHARS) return;
   throw new OrreryError('limit_reached', `The queue of the session ${name} is full.`, {
@@ -105,6 +117,7 @@ export const retryTurn = async (tx: Tx, turn: TurnRow): Promise<void> => {
   if (session.ended_at !== null) refuse(whyClosed(session));
   const again = { state: 'pending', reason: null, turn: null, generation: null, started_at: null };
   await updateTurn(tx.db, turn.id, { ...again, cancel_requested: 0, cancel_told: 0 });
+  if (session.held === 1) await changeSession(tx, session.id, { held: 0, nowMs: session.changed_at });
 };
 
 const sessionOf = async (tx: Tx, { session_id: id }: TurnRow): Promise<SessionRow> => {

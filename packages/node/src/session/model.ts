@@ -70,6 +70,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   generation: row.generation,
   turn: around.turn,
   queued: around.queued,
+  held: row.held === 1,
   interactions: around.interactions,
   createdAt: toInstant(row.created_at),
   changedAt: toInstant(row.changed_at),

@@ -16,6 +16,7 @@ type SessionOperations =
   | 'sessionSearch'
   | 'sessionInterrupt'
   | 'sessionClose'
+  | 'sessionResume'
   | 'sessionEnd'
   | 'turnList'
   | 'turnAdd'
@@ -62,6 +63,7 @@ export const sessionHandlers = ({
   sessionSearch: ({ query }) => sessions.transcripts.search(query),
   sessionInterrupt: ({ params }) => sessions.interrupt(params.id),
   sessionClose: ({ params }) => sessions.leave(params.id, 'close'),
+  sessionResume: ({ params }) => sessions.resume(params.id),
   sessionEnd: ({ params }) => sessions.leave(params.id, 'end'),
   turnList: async ({ params }) => ({ items: await sessions.turns(params.id), seq: store.seq() }),
   turnAdd: ({ params, body }) => sessions.addTurn(params.id, body),

@@ -11,13 +11,25 @@ import {
 import { intentHash } from '../kernel/intent.ts';
 import type { Tx } from '../store/store.ts';
 import type { SessionParts } from './doors.ts';
-import { addTurn, askInterrupt, editTurn, newTurn, otherIntent, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
+import {
+  addTurn,
+  askInterrupt,
+  checkLine,
+  editTurn,
+  newTurn,
+  otherIntent,
+  refuse,
+  reorder,
+  retryTurn,
+  takeBack,
+} from './inputs.ts';
 import {
   isActive,
   sessionNotFound,
   toSession,
   toTurn,
   turnNotFound,
+  whyClosed,
   whyNotWaiting,
   type SessionRow,
   type TurnRow,
@@ -53,6 +65,8 @@ export type Sessions = {
   interrupt(reference: string): Promise<SessionView>;
   /** Puts it to sleep, or ends it for good. */
   leave(reference: string, how: 'close' | 'end'): Promise<SessionView>;
+  /** What waits in one that was closed is sent again. @throws OrreryError conflict for one that ended */
+  resume(reference: string): Promise<SessionView>;
   addTurn(reference: string, asked: TurnCreate): Promise<TurnView>;
   turns(reference: string): Promise<TurnView[]>;
   setTurn(reference: string, turn: string, change: { readonly text?: string; readonly position?: number }): Promise<TurnView>;
@@ -171,7 +185,12 @@ export const createSessions = (parts: SessionParts): Sessions => {
         // One that failed begins anew when it is closed: a person has seen why.
         const again =
           row.state === 'failed' && how === 'close' ? ({ state: 'dormant', reason: null, failed_starts: 0 } as const) : {};
-        await changeSession(tx, row.id, { wanted: how, ...again, nowMs });
+        await changeSession(tx, row.id, { wanted: how, held: how === 'close' ? 1 : 0, ...again, nowMs });
+      }),
+    resume: (reference) =>
+      change(reference, async (tx, row, nowMs) => {
+        refuse(whyClosed(row));
+        await changeSession(tx, row.id, { held: 0, nowMs });
       }),
     addTurn: async (reference, asked) => {
       const row = await find(reference);
@@ -221,6 +240,7 @@ const begin = async (
   parts: SessionParts,
   { asked, requestId, hash }: { readonly asked: SessionCreate; readonly requestId: string; readonly hash: string },
 ): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
+  if (asked.prompt !== undefined) checkLine(asked.prompt);
   const admitted = await parts.admit(asked);
   parts.checkRoom();
   const place = await parts.place(asked, requestId);

@@ -28,6 +28,8 @@ export type SessionTable = {
   reason: string | null;
   /** `close` or `end`: asked for and not reached yet. */
   wanted: string | null;
+  /** 1: it was closed, and what waits in it is not sent before somebody lets it go on. */
+  held: Generated<number>;
   conversation: string | null;
   /** Starts of the program, and the run of the newest while it may live. */
   generation: number;

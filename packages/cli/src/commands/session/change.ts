@@ -2,6 +2,7 @@ import type { SessionView } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Client } from '@orrery/client';
 import { inertLine } from '../../inert.ts';
+import { countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
 type SessionChange = Partial<Pick<SessionView, 'name' | 'mode' | 'unattended'>>;
@@ -30,7 +31,14 @@ export const sessionStop = changing(
 /** `orrery session close`. */
 export const sessionClose = changing(
   ({ client, id }) => client.call('sessionClose', { params: { id }, body: {} }),
-  ({ name }) => `The program of ${inertLine(name)} is put to sleep; the next input wakes it.`,
+  ({ name, queued }) =>
+    `The program of ${inertLine(name)} is put to sleep; ${queued === 0 ? 'the next input wakes it.' : `${countText(queued, 'input')} wait: orrery session resume ${name}`}`,
+);
+
+/** `orrery session resume`. */
+export const sessionResume = changing(
+  ({ client, id }) => client.call('sessionResume', { params: { id }, body: {} }),
+  ({ name, queued }) => `${inertLine(name)} goes on${queued === 0 ? '; nothing waits in it' : ''}.`,
 );
 
 /** `orrery session end`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { heldUp } from './held-up.ts';
 
-const session = { id: 'ses_1', name: 'talk', state: 'idle', reason: null } as const;
+const session = { id: 'ses_1', name: 'talk', state: 'idle', held: false, reason: null } as const;
 const mine = { id: 'trn_2', state: 'pending' } as const;
 const before = (state: 'uncertain' | 'accepted') => [{ id: 'trn_1', state }, mine] as const;
 
@@ -16,6 +16,12 @@ describe('an input that waits', () => {
     const said = '  The session failed. Its set-up failed.';
     expect([held?.failure.exit, held?.failure.error.code, held?.hints?.[0]]).toEqual([1, 'agent_failed', said]);
     expect(heldUp(failed, [{ ...mine, state: 'ended' }], mine.id)).toBeNull();
+  });
+
+  it('is held up by a session that was closed, and says how it goes on', () => {
+    const way = 'orrery session resume talk';
+    const held = heldUp({ ...session, state: 'dormant', held: true }, [mine], mine.id);
+    expect([held?.failure.exit, held?.failure.error.fix]).toEqual([8, way]);
   });
 
   it('is held up by one before it that a person has to decide, and says which', () => {

@@ -14,7 +14,7 @@ export const failing = (
 
 /** Why an input that waits will not be sent without a person, with the exit code that says so; null: nothing holds it up. */
 export const heldUp = (
-  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason'>,
+  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason' | 'held'>,
   turns: readonly Pick<TurnView, 'id' | 'state'>[],
   turn: string,
 ): ReturnType<typeof failing> | null => {
@@ -26,6 +26,14 @@ export const heldUp = (
     });
     return failing(error, 1);
   }
+  if (session.held)
+    return failing(
+      new OrreryError('conflict', 'The session was closed, and what waits in it is held.', {
+        rule: 'The next input, or resuming it, lets it go on.',
+        fix: `orrery session resume ${session.name}`,
+      }),
+      8,
+    );
   const parked = turns.find(({ state }) => state === 'uncertain');
   if (parked === undefined) return null;
   const error = new OrreryError('outcome_unknown', 'It waits behind an input of which nobody knows whether the agent got it.', {

@@ -27,7 +27,7 @@ const timeout: OptionSpec = {
 };
 
 /** How watching a turn may end. */
-const watched: CommandSpec['exits'] = [5, 6, 7, 10, 130, 143];
+const watched: CommandSpec['exits'] = [5, 6, 7, 8, 10, 130, 143];
 
 export const sessionCommands: readonly CommandSpec[] = [
   {
@@ -170,12 +170,22 @@ export const sessionCommands: readonly CommandSpec[] = [
   {
     noun: 'session',
     verb: 'close',
-    summary: 'put its program to sleep; the next input wakes it',
+    summary: 'put its program to sleep and hold what waits; the next input wakes it',
     arguments: [session],
     examples: [{ line: 'orrery session close site-1', does: 'a turn that runs is stopped first' }],
     operations: ['sessionClose'],
     changes: 'plain',
     load: async () => (await import('./change.ts')).sessionClose,
+  },
+  {
+    noun: 'session',
+    verb: 'resume',
+    summary: 'let a session that was closed go on with what waits',
+    arguments: [session],
+    examples: [{ line: 'orrery session resume site-1', does: 'its inputs are sent, in their order' }],
+    operations: ['sessionResume'],
+    changes: 'plain',
+    load: async () => (await import('./change.ts')).sessionResume,
   },
   {
     noun: 'session',

@@ -42,7 +42,12 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
     ['usage', session.usage.calls === 0 ? null : usageText(session.usage)],
     ['unattended', session.unattended === 'wait' ? null : session.unattended],
     ['turn', session.turn === null ? null : String(session.turn)],
-    ['waits', session.queued === 0 ? null : countText(session.queued, 'input')],
+    [
+      'waits',
+      session.queued === 0
+        ? null
+        : `${countText(session.queued, 'input')}${session.held ? `: orrery session resume ${session.name}` : ''}`,
+    ],
     [
       'asks',
       session.interactions === 0

@@ -61,6 +61,48 @@ describe('a session that is ended', () => {
   });
 });
 
+describe('a session that is closed with inputs that wait', () => {
+  const closed = async (): Promise<string> => {
+    const { id } = await begin();
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await turnIs(id, 'one', 'accepted');
+    await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+    await scene.node.sessions.leave(id, 'close');
+    expect(await stateIs(id, 'dormant')).toMatchObject({ held: true, queued: 1 });
+    expect(await turnIs(id, 'one', 'ended')).toMatchObject({ outcome: 'cancelled' });
+    return id;
+  };
+
+  it('holds them, also over a start of the node, until it is resumed', async () => {
+    const id = await closed();
+    await scene.node.talking.detach();
+    await startAgain();
+    await scene.node.sessions.setTurn(id, (await turnIs(id, 'two', 'pending')).id, { text: 'two, later' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(scene.place.talkers.length).toBe(1);
+    await scene.node.sessions.resume(id);
+    await given('two, later');
+    expect((await scene.node.sessions.show(id)).held).toBe(false);
+  });
+
+  it('goes on with them, in their order, when another input comes', async () => {
+    const id = await closed();
+    await scene.node.sessions.addTurn(id, { text: 'three', kind: 'prompt' });
+    const talker = await given('two');
+    talker.say(init, echo('two'), result);
+    await given('three');
+  });
+});
+
+it('an input that would be too long a line for a program is refused before it is kept', async () => {
+  const { id } = await begin();
+  const text = '\u0001'.repeat(3_000_000);
+  expect(await codeOf(scene.node.sessions.addTurn(id, { text, kind: 'prompt' }))).toBe('input_too_large');
+  expect(await codeOf(begin({ prompt: text }))).toBe('input_too_large');
+  expect((await turnsOf(id)).length).toBe(1);
+});
+
 it('a program that reads nothing can be closed', async () => {
   const { id } = await begin();
   const talker = await given('one');

@@ -112,7 +112,7 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
 const isBegun = ({ state }: SessionRow): boolean => state === 'starting';
 
 const hasWork = async ({ store }: SessionConductorParts, session: SessionRow): Promise<boolean> => {
-  if (session.state === 'failed') return false;
+  if (session.state === 'failed' || session.held === 1) return false;
   const open = await openTurns(store.read, session.id);
   if (open.some(({ state }) => state === 'uncertain')) return false;
   return open.some(({ state }) => state === 'pending');

@@ -119,7 +119,7 @@ const nextPrompt = async (
 ): Promise<Telling | null> => {
   if (open.some((turn) => isActive(turn) || turn.state === 'uncertain')) return null;
   const row = open.find((turn) => turn.state === 'pending');
-  if (row === undefined || session.wanted !== null) return null;
+  if (row === undefined || session.wanted !== null || session.held === 1) return null;
   const number = (await lastNumbers(parts.store.read, live.sessionId)).turn + 1;
   const mark = async (tx: Tx): Promise<void> => {
     const { sessionId, generation } = live;

@@ -8,6 +8,7 @@ import { transcripts } from './007-transcripts.ts';
 import { sessionDetails } from './008-session-details.ts';
 import { answers } from './009-answers.ts';
 import { sessionAgent } from './010-session-agent.ts';
+import { heldQueues } from './011-held-queues.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   sessionDetails,
   answers,
   sessionAgent,
+  heldQueues,
 ];
