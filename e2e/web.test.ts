@@ -121,7 +121,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByRole('button', { name: 'Answer' }).click();
     await page.goto(`${life.url}/sessions/${id}`);
     await page.getByText('Blue it is.').waitFor();
-    const [settled] = (await client.call('interactionList', { query: { session: id, all: true } })).items;
+    const [settled] = (await client.call('interactionList', { query: { session: id, all: 'true' } })).items;
     expect(Object.values(settled?.answers ?? {})).toEqual(['Blue']);
   });
 

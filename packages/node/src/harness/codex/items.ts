@@ -2,7 +2,6 @@
 
 import type { ConversationBody } from '@orrery/protocol';
 import { asText, byteLength } from '../clip.ts';
-import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
 import type { Reported } from '../reported.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import { failureBy } from './translate.ts';
