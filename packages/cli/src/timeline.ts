@@ -107,11 +107,20 @@ const sessionLines = (body: Body, screen: Screen): string[] | null => {
       return [
         `  ${label('answer')} ${body.outcome}${body.by === null ? '' : ` by ${inertLine(body.by)}`}${saidText(body.answers)}`,
       ];
+    case 'rewound':
+      return rewoundLines(body, screen);
     case 'turn.parked':
       return [`${screen.careful('!')} uncertain ${inertLine(body.reason)}`];
     default:
       return null;
   }
+};
+
+const rewoundLines = (body: Body & { kind: 'rewound' }, screen: Screen): string[] => {
+  const what = body.files && body.conversation ? 'files and conversation' : body.files ? 'files' : 'conversation';
+  const to = body.turn === null ? body.checkpointId : `before turn ${body.turn}`;
+  const undone = body.conversation ? `; events after ${body.after} are undone` : '';
+  return [`${screen.careful('!')} went back ${what}, ${to}${undone}`];
 };
 
 const startStage = (

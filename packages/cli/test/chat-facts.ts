@@ -39,6 +39,10 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   createdAt: at,
   changedAt: at,
   endedAt: null,
+  operation: null,
+  forkedFrom: null,
+  handedFrom: null,
+  handedTo: null,
   replayed: false,
   ...more,
 });
@@ -55,6 +59,7 @@ export const aTurn = (id: string, more: Partial<TurnView> = {}): TurnView => ({
   createdAt: at,
   startedAt: null,
   endedAt: null,
+  undone: false,
   replayed: false,
   ...more,
 });

@@ -29,6 +29,7 @@ export const preset: AcpPreset = {
 
 export const START: DialogueStart = {
   conversation: null,
+  branch: null,
   workdir: '/place',
   model: null,
   effort: null,

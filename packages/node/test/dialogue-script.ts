@@ -7,7 +7,14 @@ import type { Harness, SessionAdapter } from '../src/harness/harness.ts';
 /** What happens in a session: the program says a frame, or is told something. */
 export type Happening = { readonly hear: object | string } | { readonly tell: SessionCommand };
 
-export const START = { conversation: null, workdir: '/place', model: null, effort: null, mode: 'ask' as PermissionMode };
+export const START = {
+  conversation: null,
+  branch: null,
+  workdir: '/place',
+  model: null,
+  effort: null,
+  mode: 'ask' as PermissionMode,
+};
 
 export const adapterOf = ({ session }: Harness): SessionAdapter => {
   if (session === null) throw new Error('it holds no conversations');

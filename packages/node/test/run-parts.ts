@@ -21,6 +21,8 @@ const free: UsageTotals = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTok
 export type FakeSlices = {
   readonly claimed: Map<string, string>;
   readonly tokens: Set<string>;
+  /** Checkouts that were taken back, with the commits. */
+  readonly restored: string[];
   places(): readonly string[];
   liveTokens(): readonly string[];
 };
@@ -28,7 +30,7 @@ export type FakeSlices = {
 const createSlices = (): FakeSlices => {
   const claimed = new Map<string, string>();
   const tokens = new Set<string>();
-  return { claimed, tokens, places: () => [...claimed.keys()], liveTokens: () => [...tokens] };
+  return { claimed, tokens, restored: [], places: () => [...claimed.keys()], liveTokens: () => [...tokens] };
 };
 
 /** An agent program that prints lines; each line is a text. */
@@ -86,7 +88,8 @@ export const lineHarness: Harness = {
   },
 };
 
-const settings: AttemptSettings = {
+/** What a task of these tests runs with. */
+export const settings: AttemptSettings = {
   harness: 'lines',
   model: null,
   upstream: null,
@@ -155,6 +158,16 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
     })),
   checkoutOf: async () => null,
   salvageOf: async () => null,
+  checkpoint: async (_, { owner, name }) => ({
+    ...{ ref: `refs/orrery/checkpoints/${owner}/${name}`, sha: 'c'.repeat(40), headSha: 'b'.repeat(40) },
+    ...{ branch: 'refs/heads/main', staged: null, notes: [] },
+  }),
+  dropCheckpoint: async () => undefined,
+  restore: async (checkoutId, { point, onSaved }) => {
+    await onSaved([{ ref: 'refs/orrery/salvage/x/1' }]);
+    slices.restored.push(`${checkoutId} ${point.sha}`);
+    return [];
+  },
   changeSoFar: () => whileAlive(life, async () => 'modified answer.txt'),
   release: (checkoutId) => whileAlive(life, async () => void slices.claimed.delete(checkoutId)),
   recover: (live) =>

@@ -19,6 +19,7 @@ import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { createFakeMachine, createLife } from './fake-machine.ts';
 import { lineHarness, runParts } from './run-parts.ts';
+import { ENVIRONMENT, environmentRow } from './talking-environment.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -172,17 +173,8 @@ export type TalkingPlace = {
   close(): Promise<void>;
 };
 
-const ENVIRONMENT = 'env_place';
-
 /** How long questions wait here. */
 export const INTERACTION_MS = 24 * 3_600_000;
-
-const environmentRow = {
-  ...{ id: ENVIRONMENT, request_id: 'env', intent: '{}', name: 'place', project_id: 'prj_1', backend: 'fake', image: null },
-  ...{ state: 'ready', operation: null, reason: null, setup: '{"state":"none"}', setup_key: null, base: null, base_sha: null },
-  ...{ branch: 'main', prepared: null, spec: '{}', ports: '{}', open: 1, wanted: 'running', task_id: null, forked_from: null },
-  ...{ salvage: 0, disk_bytes: null, disk_at: null, created_at: 1, changed_at: 1, used_at: 1, deleted_at: null },
-};
 
 const createClock = (): { readonly clock: Clock; pass(ms: number): void } => {
   let aheadMs = 0;

@@ -105,6 +105,20 @@ export const sessionBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('state'), state: sessionState, reason: z.string().nullable() }),
   /** An input left the queue for the program, or was noted for the turn that runs. */
   z.object({ kind: z.literal('turn.dispatched'), turnId: z.string(), requestId: z.string(), steer: z.boolean() }),
+  /** Files or conversation were taken back. Rows after `after` and before this one are undone; they stay in the log. */
+  z.object({
+    kind: z.literal('rewound'),
+    after: z.int(),
+    checkpointId: z.string(),
+    beforeId: z.string(),
+    turn: z.int().nullable(),
+    files: z.boolean(),
+    conversation: z.boolean(),
+    /** The program could not go back: it begins a new conversation with a record of what is kept. */
+    replaced: z.boolean(),
+    saved: z.array(z.string()),
+  }),
+  z.object({ kind: z.literal('checkpoint'), checkpointId: z.string() }),
   z.object({ kind: z.literal('turn.parked'), turnId: z.string(), reason: z.string() }),
   z.object({
     kind: z.literal('interaction.opened'),

@@ -5,6 +5,7 @@ import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
 import { backendView, capabilities, configExplained, harnessInstalled, harnessView, nodeFacts } from './node.ts';
 import { nodeOperations } from './node-operations.ts';
+import { sessionHistoryOperations } from './session-history-operations.ts';
 import { sessionOperations } from './session-operations.ts';
 import { project } from './project.ts';
 import { projectOperations } from './project-operations.ts';
@@ -50,6 +51,7 @@ export const operations = {
   ...agentOperations,
   ...environmentOperations,
   ...sessionOperations,
+  ...sessionHistoryOperations,
 
   taskList: operation({
     method: 'get',

@@ -8,6 +8,7 @@ export const idPrefixes = {
   environment: 'env',
   session: 'ses',
   turn: 'trn',
+  checkpoint: 'cpt',
   interaction: 'int',
   run: 'run',
   token: 'tok',

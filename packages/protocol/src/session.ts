@@ -57,6 +57,8 @@ export const turnView = z.object({
   createdAt: instant,
   startedAt: instant.nullable(),
   endedAt: instant.nullable(),
+  /** Somebody went back behind it: neither files nor conversation have it any more. */
+  undone: z.boolean(),
   /** The answer to a request that was made before. */
   replayed: z.boolean(),
 });
@@ -101,6 +103,13 @@ export const sessionView = z.object({
   createdAt: instant,
   changedAt: instant,
   endedAt: instant.nullable(),
+  /** What is being done to it beside its turns. */
+  operation: z.enum(['rewind']).nullable(),
+  /** The session and the turn before which this one parted from it. */
+  forkedFrom: z.object({ session: z.string(), turn: z.int().nullable() }).nullable(),
+  /** The session whose conversation this one was handed, and the one that was handed this. */
+  handedFrom: z.string().nullable(),
+  handedTo: z.string().nullable(),
   replayed: z.boolean(),
 });
 export type SessionView = z.output<typeof sessionView>;

@@ -28,7 +28,7 @@ import { newestOf, openAgents } from './agents.ts';
 import { projectHandlers } from '../project/index.ts';
 import { queueHandlers } from '../queue/index.ts';
 import type { RunLoop } from '../run/loop.ts';
-import { sessionHandlers, type LiveTexts, type Sessions } from '../session/index.ts';
+import { sessionHandlers, sessionHistoryHandlers, type LiveTexts, type SessionHistory, type Sessions } from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
 import { usageHandlers } from '../usage/index.ts';
@@ -48,6 +48,7 @@ type Door = {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly liveTexts: LiveTexts;
+  readonly history: SessionHistory;
   readonly interactions: Interactions;
   readonly loop: RunLoop;
   readonly stop: (now: boolean) => void;
@@ -110,6 +111,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions }),
+    ...sessionHistoryHandlers({ store, history: given.history }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers(salvageParts(parts)),

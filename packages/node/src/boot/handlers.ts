@@ -104,9 +104,9 @@ const listHarnesses = async ({
 /** What it can do in a conversation with people; false: it holds none. */
 const sessionsOf = ({ session }: Harness): boolean | string[] => {
   if (session === null) return false;
-  const { modes, ...abilities } = session.capabilities;
+  const { modes, fork, rewind, ...abilities } = session.capabilities;
   const able = Object.entries(abilities).flatMap(([name, can]) => (can ? [name] : []));
-  return [...able, ...modes.map((mode) => `mode ${mode}`)];
+  return [...able, `fork ${fork}`, `rewind ${rewind}`, ...modes.map((mode) => `mode ${mode}`)];
 };
 
 /** The project's file at the commit a task would begin at now. */

@@ -95,6 +95,9 @@ export const workspaceDoor = (workspace: Workspace, results: Pick<Results, 'diff
     const { files, patch } = await results.diff({ taskId, projectId, baseSha, headSha });
     return [...files.map(({ status, path }) => `${status} ${path}`), '', patch].join('\n');
   },
+  checkpoint: workspace.checkpoint,
+  dropCheckpoint: workspace.dropCheckpoint,
+  restore: workspace.restore,
   salvageOf: workspace.salvageOf,
   recover: async (live) => void (await workspace.recover(live)),
 });

@@ -7,12 +7,14 @@ import { countOpen, createInteractions, type Interactions } from '../interaction
 import { createUsage } from '../usage/index.ts';
 import {
   createLiveTexts,
+  createSessionHistory,
   createSessions,
   findSession,
   goOnIn,
   type KeptAgent,
   type LiveTexts,
   type SessionConductor,
+  type SessionHistory,
   type Sessions,
 } from '../session/index.ts';
 import { clock, ids, notInstalled, type Parts } from './parts.ts';
@@ -23,6 +25,15 @@ import { openAgents } from './agents.ts';
 import { intentHash } from '../kernel/intent.ts';
 import { isScripted } from './scripted.ts';
 
+/** Everything about sessions. */
+export type Talking = {
+  readonly sessions: Sessions;
+  readonly history: SessionHistory;
+  readonly interactions: Interactions;
+  readonly talking: SessionsConductor;
+  readonly liveTexts: LiveTexts;
+};
+
 /** Sessions, what they ask, and who conducts them, on the slices that are really there. */
 export const openTalking = (
   parts: Parts,
@@ -31,12 +42,7 @@ export const openTalking = (
     readonly environments: Environments;
     readonly checkRoom: () => void;
   },
-): {
-  readonly sessions: Sessions;
-  readonly interactions: Interactions;
-  readonly talking: SessionsConductor;
-  readonly liveTexts: LiveTexts;
-} => {
+): Talking => {
   const interactions = openInteractions(parts, (id) => talking.wake(id));
   const liveTexts = createLiveTexts({ store: parts.store, clock });
   const talking: SessionsConductor = createSessionsConductor({
@@ -46,13 +52,22 @@ export const openTalking = (
     sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
   });
   const { environments, checkRoom } = given;
-  return {
-    interactions,
-    talking,
-    liveTexts,
-    sessions: openSessions(parts, { environments, checkRoom, conductor: () => talking }),
-  };
+  const sessions = openSessions(parts, { environments, checkRoom, conductor: () => talking });
+  return { interactions, talking, liveTexts, sessions, history: openHistory(parts, { sessions, conductor: () => talking }) };
 };
+
+/** What they do as a whole. */
+const openHistory = (
+  parts: Parts,
+  given: { readonly sessions: Sessions; readonly conductor: () => SessionConductor },
+): SessionHistory =>
+  createSessionHistory({
+    store: parts.store,
+    clock,
+    sessions: given.sessions,
+    canRewind: (harness) => parts.harnesses.get(harness).session?.capabilities.rewind ?? 'replaced',
+    conductor: given.conductor,
+  });
 
 /** What waits for people. */
 const openInteractions = (parts: Parts, wake: (sessionId: string) => void): Interactions =>

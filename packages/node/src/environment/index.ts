@@ -6,7 +6,16 @@ export { createTerminals, type Terminals } from './terminals.ts';
 export type { ViewerDoor } from './terminal-model.ts';
 export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
-export { portsOf, setupOf, setupPending, whyNotReady, type NamedPorts, type NamedRow, type SetupRecord } from './model.ts';
+export {
+  portsOf,
+  setupOf,
+  setupPending,
+  whyBusy,
+  whyNotReady,
+  type NamedPorts,
+  type NamedRow,
+  type SetupRecord,
+} from './model.ts';
 export { changeNamed, findNamed, listNamed, measureNamed, namedById } from './named-store.ts';
 export { environmentHandlers } from './routes.ts';
 export type { EnvironmentConductor } from './doors.ts';

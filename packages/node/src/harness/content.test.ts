@@ -8,7 +8,7 @@ import type { Harness } from './harness.ts';
 import { MAX_OPEN_WORKS, MAX_PLAN_ENTRIES } from './limits.ts';
 import { piHarness } from './pi/index.ts';
 
-const START = { conversation: null, workdir: '/place', model: null, effort: null, mode: 'all' as PermissionMode };
+const START = { conversation: null, branch: null, workdir: '/place', model: null, effort: null, mode: 'all' as PermissionMode };
 
 const begun = ({ session }: Harness): Dialogue => {
   if (session === null) throw new Error('it holds no conversations');

@@ -39,6 +39,8 @@ export type SessionFact =
   /** It never will: this process is of no use. */
   | { readonly kind: 'unfit'; readonly reason: string }
   | { readonly kind: 'conversation'; readonly id: string }
+  /** Where the conversation is after a turn, in the program's own terms: `Branch.position`. */
+  | { readonly kind: 'position'; readonly at: string }
   /** What it reports anew; the rest stays as it was reported. */
   | { readonly kind: 'catalogue'; readonly catalogue: Partial<SessionCatalogue> }
   | { readonly kind: 'mode'; readonly mode: string }
@@ -69,9 +71,14 @@ export type Spoken<State> = {
   readonly drift?: string;
 };
 
+/** A place in a conversation at which another one begins; `position` null: at its end. */
+export type Branch = { readonly conversation: string; readonly position: string | null };
+
 /** What a new process is begun with. */
 export type DialogueStart = {
   readonly conversation: string | null;
+  /** It begins a conversation of its own from here; `conversation` is null then. Null: it does not. */
+  readonly branch: Branch | null;
   readonly workdir: string;
   readonly model: string | null;
   readonly effort: string | null;

@@ -2,7 +2,7 @@
 // one turn needs to run; a translator turns the program's bytes into events. Contract: sessions, harness adapters.
 
 import type { ConversationBody, PermissionMode } from '@orrery/protocol';
-import type { Dialogue, DialogueState } from './dialogue.ts';
+import type { Branch, Dialogue, DialogueState } from './dialogue.ts';
 import type { TerminalWord } from './osc.ts';
 import type { ScreenStatus } from './screen-status.ts';
 
@@ -135,6 +135,8 @@ export type SessionContext = Omit<TurnContext, 'prompt' | 'command'> & {
   readonly mode: PermissionMode;
   /** For a program that is started for each turn: its prompt. Absent: it comes later. */
   readonly turnPrompt?: string;
+  /** As in `DialogueStart`. */
+  readonly branch: Branch | null;
 };
 
 /** What a session's process runs. */
@@ -148,6 +150,10 @@ export type SessionCapabilities = {
   readonly modes: readonly PermissionMode[];
   readonly commands: boolean;
   readonly models: boolean;
+  /** How a conversation goes on twice: by the program itself, from copied files, or not. */
+  readonly fork: 'native' | 'copied' | 'none';
+  /** How it goes back: by the program itself, or in a new conversation that is given a record of what is kept. */
+  readonly rewind: 'native' | 'replaced';
 };
 
 /** The part of an adapter for conversations that people hold. */

@@ -102,7 +102,7 @@ describe('launches', () => {
   it.each(spokenWith.map(({ id }) => id))(
     '%s: is pointed at the gateway in a session, and reads its token from the file',
     (id) => {
-      const launch = registry.get(id).session!.launch({ ...context, mode: 'ask' });
+      const launch = registry.get(id).session!.launch({ ...context, mode: 'ask', branch: null });
       const all = JSON.stringify([launch.args, launch.env, launch.homeFiles]);
       expect(all).toContain('http://127.0.0.1:7777/models/');
       expect(all).toContain('/run/to');
@@ -119,6 +119,8 @@ describe('launches', () => {
   });
 
   it.each(spokenWith.map(({ id }) => id))('%s: needs its program', (id) => {
-    expect(() => registry.get(id).session!.launch({ ...context, program: null, mode: 'ask' })).toThrow(/is not installed/);
+    expect(() => registry.get(id).session!.launch({ ...context, program: null, mode: 'ask', branch: null })).toThrow(
+      /is not installed/,
+    );
   });
 });

@@ -4,7 +4,7 @@ import { codexHarness } from './codex/index.ts';
 import type { Harness } from './harness.ts';
 import { piHarness } from './pi/index.ts';
 
-const START = { conversation: null, workdir: '/place', model: null, effort: null, mode: 'all' as const };
+const START = { conversation: null, branch: null, workdir: '/place', model: null, effort: null, mode: 'all' as const };
 
 const delta = (event: object) => ({ type: 'stream_event', parent_tool_use_id: null, event });
 const block = (index: number, type: 'text' | 'thinking', ...texts: string[]): object[] => [

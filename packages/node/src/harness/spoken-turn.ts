@@ -40,7 +40,7 @@ export const spokenTurn = (adapter: SessionAdapter): Pick<Harness, 'launch' | 't
     const mode = unattendedMode(adapter);
     const { prompt: _prompt, command: _command, ...common } = context;
     return {
-      ...adapter.launch({ ...common, mode }),
+      ...adapter.launch({ ...common, branch: null, mode }),
       input: null,
       closeInput: 'when-settled',
       begins: firstState(adapter, context, mode),
@@ -52,7 +52,7 @@ export const spokenTurn = (adapter: SessionAdapter): Pick<Harness, 'launch' | 't
 const firstState = (adapter: SessionAdapter, context: TurnContext, mode: PermissionMode): SpokenState => {
   const { conversation, workdir, model, effort, prompt } = context;
   const dialogue = adapter.dialogue({ offset: 0, state: null });
-  const { frames } = dialogue.begin({ conversation, workdir, model, effort, mode });
+  const { frames } = dialogue.begin({ conversation, branch: null, workdir, model, effort, mode });
   return {
     dialogue: dialogue.position().state,
     prompt,
@@ -149,6 +149,7 @@ const takeFact = (having: With, now: SpokenState, fact: SessionFact): Taken => {
     }
     case 'catalogue':
     case 'mode':
+    case 'position':
     case 'steered':
     case 'began':
     case 'withdrawn':

@@ -13,6 +13,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Mutex } from '../kernel/mutex.ts';
 import type { Store, Tx } from '../store/store.ts';
+import type { CheckoutPoint } from '../workspace/index.ts';
 import type { AtKillPoint } from './kill-points.ts';
 
 /** Hooks that a repository may have, by their file names in `.orrery/hooks/`. */
@@ -105,6 +106,21 @@ export type WorkspaceDoor = {
     readonly attempt: number;
     readonly baseSha: string;
   }): Promise<string>;
+  /** Saves a checkout as it is now; nothing in it changes. */
+  checkpoint(
+    checkoutId: string,
+    named: { readonly owner: string; readonly name: string },
+  ): Promise<CheckoutPoint & { readonly ref: string; readonly notes: readonly string[] }>;
+  dropCheckpoint(projectId: string, checkpoint: { readonly ref: string; readonly sha: string }): Promise<void>;
+  /** Makes a checkout what a checkpoint has; what nothing else has is saved and told first. Answers what could not be done. */
+  restore(
+    checkoutId: string,
+    to: {
+      readonly point: CheckoutPoint;
+      readonly reason: string;
+      readonly onSaved: (saved: readonly { readonly ref: string }[]) => Promise<void>;
+    },
+  ): Promise<readonly string[]>;
   /** The work of a task that was saved without a result, or null. */
   salvageOf(taskId: string): Promise<{ readonly ref: string; readonly sha: string } | null>;
   /** Settles directories that no live task names. */

@@ -52,6 +52,11 @@ export const sessionKillPoints = [
   'session-frame-written',
   'session-output-committed',
   'session-ended',
+  'session-checkpoint-saved',
+  'session-rewind-saved',
+  'session-rewind-salvaged',
+  'session-rewind-files',
+  'session-rewound',
 ] as const;
 
 export type KillPoint = (typeof killPoints)[number] | (typeof environmentKillPoints)[number] | (typeof sessionKillPoints)[number];

@@ -9,6 +9,8 @@ import type { Store } from '../store/store.ts';
 export type SessionConductor = {
   /** There may be something to do for it. What it fails of stands in its rows afterwards. */
   wake(id: string): void;
+  /** Saves files and conversation as they are now; answers the checkpoint's id. */
+  checkpoint(id: string): Promise<string>;
 };
 
 /** Where a session's program runs. */

@@ -1,6 +1,20 @@
 export { apart } from './details.ts';
+export {
+  AT_BEGINNING,
+  checkpointNotFound,
+  goesNatively,
+  operationOf,
+  placeOfCheckpoint,
+  pointOf,
+  type Rewinding,
+} from './checkpoint.ts';
+export { checkpointsOf, findCheckpoint, insertCheckpoint, removeCheckpoints, type CheckpointRow } from './checkpoint-store.ts';
 export type { KeptAgent, SessionConductor } from './doors.ts';
-export { isActive, keptAgent, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export { handOverRecord } from './hand-over-record.ts';
+export { createSessionHistory, type SessionHistory } from './history.ts';
+export { isActive, keptAgent, sessionNotFound, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS } from './limits.ts';
+export { sessionHistoryHandlers } from './history-routes.ts';
 export { createLiveTexts, type LiveTexts } from './live-text.ts';
 export { sessionHandlers } from './routes.ts';
 export { createSessions, type Sessions } from './service.ts';
@@ -15,8 +29,11 @@ export {
   insertSessionRun,
   lastNumbers,
   liveSessions,
+  markUndone,
+  newestSequence,
   openTurns,
   removeFrames,
+  undoneTurns,
   updateSessionRun,
   updateTurn,
 } from './store.ts';

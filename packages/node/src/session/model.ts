@@ -75,6 +75,10 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   createdAt: toInstant(row.created_at),
   changedAt: toInstant(row.changed_at),
   endedAt: maybeInstant(row.ended_at),
+  operation: row.operation === null ? null : 'rewind',
+  forkedFrom: row.forked_from === null ? null : (JSON.parse(row.forked_from) as NonNullable<SessionView['forkedFrom']>),
+  handedFrom: row.handed_from,
+  handedTo: row.handed_to,
   replayed: around.replayed,
 });
 
@@ -91,6 +95,7 @@ export const toTurn = (row: TurnRow, replayed: boolean): TurnView => ({
   createdAt: toInstant(row.created_at),
   startedAt: maybeInstant(row.started_at),
   endedAt: maybeInstant(row.ended_at),
+  undone: row.undone === 1,
   replayed,
 });
 

@@ -1,5 +1,6 @@
-import type { PermissionMode, SessionState } from '@orrery/protocol';
+import { eventBody, type EventBody, type PermissionMode, type SessionState } from '@orrery/protocol';
 import type { Insertable, Kysely, Updateable } from 'kysely';
+import { toInstant } from '../kernel/clock.ts';
 import type { Tx } from '../store/store.ts';
 import type { SessionFrameTable, SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
 import type { Tables } from '../store/tables.ts';
@@ -91,6 +92,71 @@ export const newestSequence = async (db: Kysely<Tables>, key: number): Promise<n
     .where('session_key', '=', key)
     .executeTakeFirst();
   return row?.newest ?? 0;
+};
+
+/** The newest event of one kind in a session's log. */
+export const newestOfKind = async (db: Kysely<Tables>, key: number, kind: EventBody['kind']): Promise<EventBody | null> => {
+  const row = await db
+    .selectFrom('event')
+    .select('body')
+    .where('session_key', '=', key)
+    .where('kind', '=', kind)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : eventBody.parse(JSON.parse(row.body));
+};
+
+/** Kinds that a record of a conversation is made of. */
+const telling = ['user', 'text', 'turn.ended', 'tool.call', 'interaction.opened', 'rewound'] as const;
+
+/** The newest rows up to a number of a session's log that tell of its conversation, oldest first. */
+export const newestEvents = async (
+  db: Kysely<Tables>,
+  key: number,
+  { until, limit }: { readonly until: number; readonly limit: number },
+): Promise<{ sequence: number | null; at: string; turn: number | null; body: EventBody }[]> => {
+  const rows = await db
+    .selectFrom('event')
+    .select(['sequence', 'at', 'turn', 'body'])
+    .where('session_key', '=', key)
+    .where('sequence', '<=', until)
+    .where('kind', 'in', [...telling])
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute();
+  return rows
+    .toReversed()
+    .map(({ sequence, at, turn, body }) => ({ sequence, at: toInstant(at), turn, body: eventBody.parse(JSON.parse(body)) }));
+};
+
+/** Numbers of turns that somebody went behind. */
+export const undoneTurns = async (db: Kysely<Tables>, sessionId: string): Promise<number[]> =>
+  (
+    await db
+      .selectFrom('turn')
+      .select('turn')
+      .where('session_id', '=', sessionId)
+      .where('undone', '=', 1)
+      .where('turn', 'is not', null)
+      .orderBy('turn')
+      .execute()
+  ).flatMap(({ turn }) => (turn === null ? [] : [turn]));
+
+/** Marks the turns of these numbers, and all that began at or after an instant, as undone, and every other as not. */
+export const markUndone = async (
+  db: Kysely<Tables>,
+  sessionId: string,
+  { turns, startedFrom }: { readonly turns: readonly number[]; readonly startedFrom: number },
+): Promise<void> => {
+  const mine = db.updateTable('turn').where('session_id', '=', sessionId).where('turn', 'is not', null);
+  await mine.set({ undone: 0 }).where('started_at', '<', startedFrom).execute();
+  await mine.set({ undone: 1 }).where('started_at', '>=', startedFrom).execute();
+  if (turns.length > 0)
+    await mine
+      .set({ undone: 1 })
+      .where('turn', 'in', [...turns])
+      .execute();
 };
 
 // --- turns ---

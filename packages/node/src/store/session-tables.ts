@@ -45,6 +45,21 @@ export type SessionTable = {
   told_effort: string | null;
   effective_model: string | null;
   effective_effort: string | null;
+  /** Where the conversation is after its last turn, in the program's terms. */
+  position: string | null;
+  /** JSON: the place in another conversation at which the next start of the program begins one of its own. */
+  branch: string | null;
+  /** JSON: what is being done to it beside its turns; recorded before it begins. */
+  operation: string | null;
+  /** What the program is given before the next input: a record of an earlier conversation. */
+  record: string | null;
+  /** JSON: the session it parted from, and where. */
+  forked_from: string | null;
+  /** Ids of sessions. */
+  handed_from: string | null;
+  handed_to: string | null;
+  /** 1: a person named it. */
+  name_given: Generated<number>;
   created_at: number;
   changed_at: number;
   ended_at: number | null;
@@ -74,11 +89,46 @@ export type TurnTable = {
   generation: number | null;
   cancel_requested: number;
   cancel_told: number;
+  /** What the program is given before its text. */
+  record: string | null;
+  /** 1: somebody went back behind it. */
+  undone: Generated<number>;
   outcome: string | null;
   reason: string | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
+};
+/** Files and conversation as they were at one moment. */
+export type SessionCheckpointTable = {
+  id: string;
+  session_id: string;
+  project_id: string;
+  kind: string;
+  /** The turn that came next. */
+  turn: number | null;
+  /** The newest event of the log. */
+  sequence: number;
+  ref: string;
+  sha: string;
+  head_sha: string;
+  branch: string | null;
+  /** Object name of the agent's index, as a blob. */
+  staged: string | null;
+  /** JSON: the place in the conversation; null: there was none yet. */
+  conversation: string | null;
+  /** JSON: numbers of turns that were undone at that moment. */
+  undone: string;
+  notes: string;
+  created_at: number;
+};
+/** Requests of sessions that are deleted: none of them may be taken for a new one. */
+export type SessionTombstoneTable = {
+  session_id: string;
+  request_id: string;
+  /** session or turn. */
+  kind: string;
+  at: number;
 };
 /** What the program of a session is to be told and the keeper may not have written yet: each at most once. */
 export type SessionFrameTable = {

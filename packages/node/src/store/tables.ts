@@ -4,9 +4,11 @@ import type {
   HarnessCatalogueTable,
   InteractionTable,
   SessionDetailTable,
+  SessionCheckpointTable,
   SessionFrameTable,
   SessionRunTable,
   SessionTable,
+  SessionTombstoneTable,
   TurnTable,
 } from './session-tables.ts';
 
@@ -40,6 +42,8 @@ export type Tables = {
   session_frame: SessionFrameTable;
   session_detail: SessionDetailTable;
   session_run: SessionRunTable;
+  session_checkpoint: SessionCheckpointTable;
+  session_tombstone: SessionTombstoneTable;
   interaction: InteractionTable;
 };
 

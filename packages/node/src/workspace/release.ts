@@ -27,7 +27,7 @@ import { findDirectory, listDirectories, updateDirectory, type DirectoryRow } fr
 type Work = { readonly row: ClaimedRow; readonly view: CheckoutView; readonly gathered: Gathered };
 
 /** Saves what no ref names yet. */
-const saveUnsaved = async (context: WorkspaceContext, { row, view, gathered }: Work, reason: string): Promise<Saved[]> => {
+export const saveUnsaved = async (context: WorkspaceContext, { row, view, gathered }: Work, reason: string): Promise<Saved[]> => {
   const { final, extra } = await unsaved(context, view, { gathered, taskId: row.task_id });
   const whose = { projectId: row.project_id, taskId: row.task_id };
   const saved: Saved[] = [];

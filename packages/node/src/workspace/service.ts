@@ -26,6 +26,7 @@ import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout, unsaved
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
 import { forgetSetup, keepSetup, reclaimSetups, takeSetup, type SetupState } from './setup-cache.ts';
 import { fillModules } from './submodules.ts';
+import { checkpointCheckout, dropCheckpoint, restoreCheckout, type CheckoutPoint } from './checkpoint.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
 import { listDirectories, salvageOfTask, updateDirectory, userPaths } from './store.ts';
 
@@ -58,6 +59,15 @@ export type Workspace = {
     id: string,
     options: { readonly attempt: number; readonly message?: string; readonly taskId?: string },
   ): Promise<Collected>;
+  /** Saves everything of a checkout as it is now, as `refs/orrery/checkpoints/<owner>/<name>`; nothing in it changes. */
+  checkpoint(
+    id: string,
+    named: { readonly owner: string; readonly name: string },
+  ): Promise<CheckoutPoint & { readonly ref: string; readonly notes: readonly string[] }>;
+  /** Takes a checkpoint's ref away. */
+  dropCheckpoint(projectId: string, checkpoint: { readonly ref: string; readonly sha: string }): Promise<void>;
+  /** Makes a checkout what a checkpoint has; what nothing else has is saved first. Answers what could not be done. */
+  restore(id: string, to: Parameters<typeof restoreCheckout>[2]): Promise<readonly string[]>;
   /** Saves what no ref names yet as `refs/orrery/salvage/<task>/<n>`; empty when there is nothing. */
   salvage(id: string, reason: string): Promise<readonly Saved[]>;
   /** The work of a task that was saved, or null when nothing of it was. */
@@ -137,6 +147,9 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
       return row === undefined ? null : toCheckout(context, row);
     },
     collect: (id, options) => collectCheckout(context, id, options),
+    checkpoint: (id, named) => checkpointCheckout(context, id, named),
+    dropCheckpoint: (projectId, checkpoint) => dropCheckpoint(context, projectId, checkpoint),
+    restore: (id, to) => restoreCheckout(context, id, to),
     salvage: (id, reason) => salvageCheckout(context, id, reason),
     salvageOf: async (taskId) => (await salvageOfTask(context.store.read, taskId)) ?? null,
     unsaved: (id) => unsavedIn(context, id),

@@ -1,5 +1,6 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { askedCommands, session } from './asked-rows.ts';
+import { closing, historyCommands } from './history-rows.ts';
 
 const turn: ArgumentSpec = { name: 'input', required: true, summary: 'id of an input (orrery session queue)' };
 
@@ -167,36 +168,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     changes: 'plain',
     load: async () => (await import('./change.ts')).sessionStop,
   },
-  {
-    noun: 'session',
-    verb: 'close',
-    summary: 'put its program to sleep and hold what waits; the next input wakes it',
-    arguments: [session],
-    examples: [{ line: 'orrery session close site-1', does: 'a turn that runs is stopped first' }],
-    operations: ['sessionClose'],
-    changes: 'plain',
-    load: async () => (await import('./change.ts')).sessionClose,
-  },
-  {
-    noun: 'session',
-    verb: 'resume',
-    summary: 'let a session that was closed go on with what waits',
-    arguments: [session],
-    examples: [{ line: 'orrery session resume site-1', does: 'its inputs are sent, in their order' }],
-    operations: ['sessionResume'],
-    changes: 'plain',
-    load: async () => (await import('./change.ts')).sessionResume,
-  },
-  {
-    noun: 'session',
-    verb: 'end',
-    summary: 'end a session for good; its history stays',
-    arguments: [session],
-    examples: [{ line: 'orrery session end site-1', does: 'its environment stays too' }],
-    operations: ['sessionEnd'],
-    changes: 'plain',
-    load: async () => (await import('./change.ts')).sessionEnd,
-  },
+  ...closing,
   {
     noun: 'session',
     verb: 'set',
@@ -208,6 +180,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     changes: 'plain',
     load: async () => (await import('./change.ts')).sessionSet,
   },
+  ...historyCommands,
   {
     noun: 'session',
     verb: 'queue',

@@ -27,4 +27,6 @@ export const acpCapabilities = (modes: readonly PermissionMode[]): SessionCapabi
   modes,
   commands: true,
   models: true,
+  fork: 'none',
+  rewind: 'replaced',
 });

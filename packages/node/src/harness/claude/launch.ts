@@ -33,6 +33,15 @@ export const claudeChoices = (context: Common): readonly string[] => [
   ...(context.conversation === null ? [] : ['--resume', context.conversation]),
 ];
 
+/** It begins a conversation of its own at a place of another one. */
+export const branchArguments = ({ branch }: Pick<SessionContext, 'branch'>): readonly string[] =>
+  branch === null
+    ? []
+    : [
+        ...['--resume', branch.conversation, '--fork-session'],
+        ...(branch.position === null ? [] : ['--resume-session-at', branch.position]),
+      ];
+
 export const claudeEnvironment = (context: Common): Readonly<Record<string, string>> => {
   const quietMs = String(context.modelQuietMs ?? MODEL_QUIET_MS);
   return {

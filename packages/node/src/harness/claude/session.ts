@@ -14,11 +14,11 @@ import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.t
 import { formAsk } from '../forms.ts';
 import { requireProgram } from '../program.ts';
 import { askOf, asked, decisionOf } from './asks.ts';
-import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
+import { branchArguments, claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
 import { noContent } from './content.ts';
 import { liveOf, writing } from './live.ts';
 import { claudeDialect, claudeState } from './translate.ts';
-import { controlCancel, controlRequest, controlResponse, userFrame } from './wire.ts';
+import { chainEntry, controlCancel, controlRequest, controlResponse, userFrame } from './wire.ts';
 
 /** How the program calls a mode. `all` is given by the node, which answers each question itself: the program may be told otherwise at any time. */
 const modes: Readonly<Record<PermissionMode, string>> = { ask: 'default', edits: 'acceptEdits', all: 'default', plan: 'plan' };
@@ -37,6 +37,7 @@ const state = z.object({
   alone: z.boolean().default(false),
   /** What it writes now: the model response, and the kind of its block. */
   writing: writing.nullable().default(null),
+  at: z.string().nullable().default(null),
 });
 type State = z.output<typeof state>;
 
@@ -59,6 +60,7 @@ const dialect: SessionDialect<State> = {
       requests: 0,
       alone: false,
       writing: null,
+      at: null,
     },
     say: [{ value: { type: 'control_request', request_id: 'initialize', request: { subtype: 'initialize' } } }],
   }),
@@ -90,7 +92,11 @@ const onStream = (now: State, frame: unknown): Spoken<State> => {
 
 const inner = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
   const { state: next, events, drift } = claudeDialect.frame(now.inner, frame);
-  return { state: { ...now, inner: next }, events, ...(drift === undefined ? {} : { drift }) };
+  return {
+    state: { ...now, inner: next, at: chainEntry.safeParse(frame).data?.uuid ?? now.at },
+    events,
+    ...(drift === undefined ? {} : { drift }),
+  };
 };
 
 const onOther = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
@@ -140,6 +146,7 @@ const onResult = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<
       ...(conversation === null || conversation === now.inner.conversation
         ? []
         : [{ kind: 'conversation', id: conversation } as const]),
+      ...(step.state.at === null ? [] : [{ kind: 'position', at: step.state.at } as const]),
       { kind: 'ended', turn: now.turn, reported },
     ],
   };
@@ -266,6 +273,7 @@ const launch = (context: SessionContext): SessionLaunch => {
     command: program.executable,
     args: [
       ...claudeArguments(context),
+      ...branchArguments(context),
       ...['--include-partial-messages', '--permission-prompt-tool', 'stdio', '--permission-mode', modes[context.mode]],
     ],
     env: claudeEnvironment(context),
@@ -283,6 +291,7 @@ export const claudeSession: SessionAdapter = {
     modes: ['ask', 'edits', 'all', 'plan'],
     commands: true,
     models: true,
+    ...({ fork: 'native', rewind: 'native' } as const),
   },
   program: claudeDialect.program,
   launch,

@@ -115,3 +115,10 @@ export const controlResponse = z.object({
     error: z.string().optional(),
   }),
 });
+
+/** An entry of the conversation itself; a sub-agent's entries name what they belong to. */
+export const chainEntry = z.object({
+  type: z.enum(['assistant', 'user']),
+  uuid: z.string(),
+  parent_tool_use_id: z.null().optional(),
+});

@@ -107,6 +107,6 @@ const onTurn = (now: State, frame: unknown): Spoken<State> => {
         : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached } as const]),
       ...contextRows(now),
     ],
-    facts: [...late, { kind: 'ended', turn: now.turn, reported: word }],
+    facts: [...late, { kind: 'position', at: ended.id }, { kind: 'ended', turn: now.turn, reported: word }],
   };
 };

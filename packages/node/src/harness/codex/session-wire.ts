@@ -16,7 +16,10 @@ export const answerFrame = z.object({
 /** It wants something decided, or answered. */
 export const requestFrame = z.object({ id: requestId, method: z.string(), params: z.looseObject({}).catch({}) });
 
-export const threadAnswer = z.object({ thread: z.object({ id: z.string() }), approvalPolicy: z.unknown().optional() });
+export const threadAnswer = z.object({
+  thread: z.object({ id: z.string(), turns: z.array(z.object({ id: z.string() })).catch([]) }),
+  approvalPolicy: z.unknown().optional(),
+});
 export const turnAnswer = z.object({ turn: z.object({ id: z.string() }) });
 
 export const modelList = z.object({

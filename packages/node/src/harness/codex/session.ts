@@ -1,6 +1,13 @@
 // Codex as the program of a session: `codex app-server`, threads and turns over JSON lines both ways.
 
-import { cannotBeTold, createDialogue, type SessionCommand, type SessionDialect, type Spoken } from '../dialogue.ts';
+import {
+  cannotBeTold,
+  createDialogue,
+  type DialogueStart,
+  type SessionCommand,
+  type SessionDialect,
+  type Spoken,
+} from '../dialogue.ts';
 import { clip } from '../clip.ts';
 import { noticeOf } from '../frames.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
@@ -20,16 +27,23 @@ const POLICY = 'untrusted';
 const dialect: SessionDialect<State> = {
   program,
   schema: state,
-  begin: ({ conversation, workdir }) => {
+  begin: ({ conversation, branch, workdir }) => {
     const start = { cwd: workdir, approvalPolicy: POLICY, sandbox: 'danger-full-access' };
     const clientInfo = { name: 'orrery', title: 'Orrery', version: '1' };
-    const thread =
-      conversation === null
-        ? { id: 'thread', method: 'thread/start', params: start }
-        : { id: 'thread', method: 'thread/resume', params: { ...start, threadId: conversation } };
+    const thread = beginThread(start, { conversation, branch });
     return {
       state: {
-        ...{ thread: conversation, start, turn: null, turnId: null, stop: false, requests: 0, steers: [], asks: {}, changes: [] },
+        ...{
+          thread: conversation ?? branch?.conversation ?? null,
+          start,
+          turn: null,
+          turnId: null,
+          stop: false,
+          requests: 0,
+          steers: [],
+          asks: {},
+          changes: [],
+        },
         ...{ usage: noUsage, failure: null, ...nothingTold },
       },
       say: [
@@ -48,6 +62,16 @@ const dialect: SessionDialect<State> = {
   tell,
 };
 
+const beginThread = (start: object, { conversation, branch }: Pick<DialogueStart, 'conversation' | 'branch'>): object => {
+  const id = 'thread';
+  if (branch !== null) {
+    const through = branch.position === null ? {} : { lastTurnId: branch.position };
+    return { id, method: 'thread/fork', params: { ...start, threadId: branch.conversation, ...through } };
+  }
+  if (conversation === null) return { id, method: 'thread/start', params: start };
+  return { id, method: 'thread/resume', params: { ...start, threadId: conversation } };
+};
+
 const onAnswer = (now: State, frame: unknown): Spoken<State> => {
   const { data } = answerFrame.safeParse(frame);
   if (data === undefined) return { state: now, drift: 'frame without a method' };
@@ -59,11 +83,13 @@ const onAnswer = (now: State, frame: unknown): Spoken<State> => {
     const answered = threadAnswer.safeParse(data.result).data;
     const thread = answered?.thread.id ?? now.thread;
     const mode = answered?.approvalPolicy;
+    const lastTurn = answered?.thread.turns.at(-1)?.id;
     if (thread === null) return { state: now, drift: 'thread/start answered without a thread' };
     return {
       state: { ...now, thread },
       facts: [
         { kind: 'conversation', id: thread },
+        ...(lastTurn === undefined ? [] : [{ kind: 'position', at: lastTurn } as const]),
         ...(typeof mode === 'string' ? [{ kind: 'mode', mode } as const] : []),
         { kind: 'ready' },
       ],
@@ -192,7 +218,16 @@ const launch = (context: SessionContext): SessionLaunch => {
 
 /** Codex in a session. */
 export const codexSession: SessionAdapter = {
-  capabilities: { steer: true, approvals: true, questions: true, modes: ['ask', 'edits', 'all'], commands: false, models: true },
+  capabilities: {
+    steer: true,
+    approvals: true,
+    questions: true,
+    modes: ['ask', 'edits', 'all'],
+    commands: false,
+    models: true,
+    fork: 'native',
+    rewind: 'native',
+  },
   program,
   launch,
   // It says so in its dialogue, and goes on.

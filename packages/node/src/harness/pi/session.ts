@@ -15,7 +15,7 @@ import { hearContent, piContent } from './content.ts';
 import { piLaunch } from './launch.ts';
 import { liveOf, written } from './live.ts';
 import { piDialect, piState } from './translate.ts';
-import { catalogueOf, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
+import { catalogueOf, forkMessages, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
 
 const state = z.object({
   inner: piState,
@@ -27,6 +27,10 @@ const state = z.object({
   content: piContent,
   /** Kinds of which the response that is written has a part already. */
   written,
+  /** What people said in the conversation so far, in messages: its place. Null: it is not known yet. */
+  users: z.int().nullable().default(null),
+  /** The place at which it is to branch; null: at its end. Undefined: it is not to branch, or has. */
+  branch: z.string().nullable().optional(),
 });
 type State = z.output<typeof state>;
 
@@ -36,17 +40,18 @@ const fresh = (conversation: string | null): State['inner'] => ({ ...piDialect.i
 const dialect: SessionDialect<State> = {
   program: piDialect.program,
   schema: state,
-  begin: ({ conversation }) => ({
+  begin: ({ conversation, branch }) => ({
     state: {
-      inner: fresh(conversation),
-      turn: null,
-      requests: 0,
-      steers: [],
-      commands: [],
-      written: [],
-      content: { used: null, window: null },
+      ...{ inner: fresh(conversation ?? branch?.conversation ?? null), turn: null, requests: 0, steers: [], commands: [] },
+      ...{
+        written: [],
+        content: { used: null, window: null },
+        users: null,
+        branch: branch === null ? undefined : branch.position,
+      },
     },
-    say: ['get_commands', 'get_available_models', 'get_state'].map((type) => ({ value: { id: type, type } })),
+    // What it is asked is answered in order: where the conversation is comes first, and branching before the rest.
+    say: branch === null ? [...asking('get_fork_messages'), ...first] : asking('get_fork_messages'),
   }),
   hear(now, frame) {
     switch (frame['type']) {
@@ -65,6 +70,9 @@ const dialect: SessionDialect<State> = {
   },
   tell,
 };
+
+const asking = (...types: readonly string[]) => types.map((type) => ({ value: { id: type, type } }));
+const first = asking('get_commands', 'get_available_models', 'get_state');
 
 /** Rows of its dialect count from one in each turn; in a session they bear the turn too. */
 const inner = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
@@ -85,12 +93,14 @@ const rowIn = ({ turn }: State, row: string): string => `turn-${turn ?? 0}-${row
 
 const onMessage = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
   const step = inner({ ...now, written: [] }, frame);
-  if (messageEnd.safeParse(frame).data?.message.role !== 'user' || now.turn === null) return step;
-  const [first, ...steers] = now.steers;
+  if (messageEnd.safeParse(frame).data?.message.role !== 'user') return step;
+  const counted = { ...step, state: { ...step.state, users: now.users === null ? null : now.users + 1 } };
+  if (now.turn === null) return counted;
+  const [oldest, ...steers] = now.steers;
   // A steer is heard when its words are put before the model.
-  if (first !== undefined && userText(frame) === first.text)
-    return { ...step, state: { ...step.state, steers }, facts: [{ kind: 'steered', key: first.key, refused: null }] };
-  return { ...step, facts: [{ kind: 'accepted', turn: now.turn }] };
+  if (oldest !== undefined && userText(frame) === oldest.text)
+    return { ...counted, state: { ...counted.state, steers }, facts: [{ kind: 'steered', key: oldest.key, refused: null }] };
+  return { ...counted, facts: [{ kind: 'accepted', turn: now.turn }] };
 };
 
 const onSettled = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
@@ -105,15 +115,42 @@ const onSettled = (now: State, frame: Readonly<Record<string, unknown>>): Spoken
   return {
     ...step,
     state: { ...step.state, inner: fresh(conversation), turn: null, steers: [] },
-    facts: [...late, { kind: 'ended', turn: now.turn, reported }],
+    facts: [...late, ...placeOf(step.state), { kind: 'ended', turn: now.turn, reported }],
   };
 };
+
+const placeOf = ({ users }: State): readonly SessionFact[] =>
+  users === null || users === 0 ? [] : [{ kind: 'position', at: String(users) }];
+
+/** It knows its messages: the place to branch at is before the first one that is not kept. */
+const onMessages = (now: State, frame: unknown): Spoken<State> => {
+  const messages = forkMessages.safeParse(frame).data?.messages ?? [];
+  const { branch } = now;
+  if (branch === undefined)
+    return { state: { ...now, users: messages.length }, facts: placeOf({ ...now, users: messages.length }) };
+  const kept = branch === null ? messages.length : Math.min(Number(branch), messages.length);
+  const left = messages[kept];
+  const value = left === undefined ? { id: 'clone', type: 'clone' } : { id: 'fork', type: 'fork', entryId: left.entryId };
+  return { state: { ...now, users: kept }, say: [{ value }] };
+};
+
+/** The conversation goes on as another one. */
+const onBranched = (now: State): Spoken<State> => ({
+  state: { ...now, branch: undefined },
+  facts: placeOf(now),
+  say: first,
+});
 
 const onResponse = (now: State, frame: unknown): Spoken<State> => {
   const { data } = rpcResponse.safeParse(frame);
   if (data === undefined) return { state: now, drift: 'frame response of another shape' };
   if (!data.success) return onRefused(now, { id: data.id ?? '', error: data.error ?? 'It was refused without a reason.' });
   switch (data.command) {
+    case 'get_fork_messages':
+      return onMessages(now, data.data);
+    case 'fork':
+    case 'clone':
+      return onBranched(now);
     case 'get_commands':
       return { state: { ...now, commands: catalogueOf(data.data).commands } };
     case 'get_available_models': {
@@ -183,11 +220,21 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
   }
 }
 
-const launch = (context: SessionContext): SessionLaunch => piLaunch(context, ['--mode', 'rpc']);
+const launch = (context: SessionContext): SessionLaunch =>
+  piLaunch({ ...context, conversation: context.conversation ?? context.branch?.conversation ?? null }, ['--mode', 'rpc']);
 
 /** Pi in a session. */
 export const piSession: SessionAdapter = {
-  capabilities: { steer: true, approvals: false, questions: false, modes: ['all'], commands: true, models: true },
+  capabilities: {
+    steer: true,
+    approvals: false,
+    questions: false,
+    modes: ['all'],
+    commands: true,
+    models: true,
+    fork: 'native',
+    rewind: 'native',
+  },
   program: piDialect.program,
   launch,
   // It keeps a conversation from its first answer on.

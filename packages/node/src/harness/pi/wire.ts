@@ -53,6 +53,9 @@ export const stateAnswer = z.object({
   thinkingLevel: z.string().nullish().catch(null),
 });
 
+/** What `get_fork_messages` tells: everything that people said, oldest first. */
+export const forkMessages = z.object({ messages: z.array(z.object({ entryId: z.string() })) });
+
 const catalogue = z.object({
   commands: z.array(z.object({ name: z.string(), description: z.string().catch('') })).catch([]),
   models: z.array(z.object({ id: z.string(), name: z.string().optional() })).catch([]),

@@ -115,7 +115,16 @@ const sessionDialect = (program: string): SessionDialect<TurnState> => {
 const sessionOf = (program: TurnProgram): SessionAdapter => {
   const name = program.id;
   return {
-    capabilities: { steer: false, approvals: false, questions: false, modes: ['all'], commands: false, models: false },
+    capabilities: {
+      steer: false,
+      approvals: false,
+      questions: false,
+      modes: ['all'],
+      commands: false,
+      models: false,
+      fork: 'none',
+      rewind: 'replaced',
+    },
     program: name,
     perTurn: true,
     launch: ({ turnPrompt, ...context }: SessionContext) => launchOf(program, { ...context, prompt: turnPrompt ?? '' }),

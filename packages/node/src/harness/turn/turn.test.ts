@@ -152,7 +152,7 @@ describe('what a turn program says', () => {
 
   it('tells the turns of a session apart by their rows, and has its word at the end', () => {
     const dialogue = mine.session!.dialogue({ offset: 0, state: null });
-    dialogue.begin({ conversation: null, workdir: '/w', model: null, effort: null, mode: 'all' });
+    dialogue.begin({ conversation: null, branch: null, workdir: '/w', model: null, effort: null, mode: 'all' });
     dialogue.tell({ kind: 'prompt', turn: 7, text: 'x' });
     expect(dialogue.word()).toBeNull();
     const steps = dialogue.push(encode(message('ROLE_AGENT', text('a')), { type: 'result', text: 'b' }));

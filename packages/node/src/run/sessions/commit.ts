@@ -6,6 +6,7 @@ import type { DialogueStep, SessionCatalogue, SessionFact } from '../../harness/
 import { settleOutcome } from '../../harness/outcome.ts';
 import { listInteractions, settleInteraction } from '../../interaction/index.ts';
 import {
+  AT_BEGINNING,
   apart,
   changeSession,
   findSession,
@@ -91,7 +92,9 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
       await updateSessionRun(tx.db, live.runId, { ready: 1 });
       return changeSession(tx, sessionId, { failed_starts: 0, nowMs, ...(await restingState(tx, sessionId)) });
     case 'conversation':
-      return changeSession(tx, sessionId, { conversation: fact.id, nowMs });
+      return beginConversation(tx, sessionId, { id: fact.id, nowMs });
+    case 'position':
+      return changeSession(tx, sessionId, { position: fact.at, nowMs });
     case 'unfit':
       live.unfit = fact.reason;
       return;
@@ -123,6 +126,18 @@ const learnCatalogue = async (
   const known = (await findSession(tx.db, sessionId))?.catalogue ?? null;
   const before: object = known === null ? { models: [], commands: [] } : JSON.parse(known);
   await changeSession(tx, sessionId, { catalogue: JSON.stringify({ ...before, ...catalogue }), nowMs });
+};
+
+/** Another conversation than before: it has parted from the one it began at. Its place is its beginning, or not known yet. */
+const beginConversation = async (
+  tx: Tx,
+  sessionId: string,
+  { id, nowMs }: { readonly id: string; readonly nowMs: number },
+): Promise<void> => {
+  const before = await findSession(tx.db, sessionId);
+  if (before?.conversation === id) return;
+  const empty = before?.branch === null && !(await openTurns(tx.db, sessionId)).some(isActive);
+  await changeSession(tx, sessionId, { conversation: id, branch: null, position: empty ? AT_BEGINNING : null, nowMs });
 };
 
 /** What a session is when no turn runs in it; a turn that runs keeps its own state. */

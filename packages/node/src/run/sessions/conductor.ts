@@ -10,6 +10,7 @@ import {
   isActive,
   liveSessions,
   openTurns,
+  sessionNotFound,
   updateTurn,
   type SessionConductor,
   type SessionRow,
@@ -18,7 +19,10 @@ import type { Live, SessionConductorParts } from './context.ts';
 import { attend, backInQueue, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
 import { emptyQueue, settleProgram } from './settle.ts';
-import { findProgram, isPlaceClosed, placeOf, startProgram } from './start.ts';
+import { takeCheckpoint } from './checkpoints.ts';
+import { rewind } from './rewind.ts';
+import { isPlaceClosed, placeOf } from './place.ts';
+import { findProgram, startProgram } from './start.ts';
 
 export type SessionsConductor = SessionConductor & {
   /** Goes on with every session that a dead node left. */
@@ -86,9 +90,21 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
 
   return {
     wake,
+    checkpoint: async (id) => {
+      const session = await findSession(parts.store.read, id);
+      if (session === null) throw sessionNotFound(id);
+      const live = conducting.get(id)?.live ?? null;
+      return takeCheckpoint(parts, session, { kind: 'asked', turn: null, environment: live?.environment ?? null });
+    },
     recover: async () => {
       for (const session of await liveSessions(parts.store.read))
-        if (session.run_id !== null || session.wanted !== null || isBegun(session) || (await hasWork(parts, session)))
+        if (
+          session.run_id !== null ||
+          session.wanted !== null ||
+          session.operation !== null ||
+          isBegun(session) ||
+          (await hasWork(parts, session))
+        )
           wake(session.id);
     },
     watch: () => {
@@ -118,16 +134,25 @@ const hasWork = async ({ store }: SessionConductorParts, session: SessionRow): P
   return open.some(({ state }) => state === 'pending');
 };
 
+/** What is done while no program of it runs; null: nothing was to be done. True: there may be more to do. */
+const whileAsleep = async (parts: SessionConductorParts, session: SessionRow, detached: AbortSignal): Promise<boolean | null> => {
+  if (session.operation !== null && session.wanted !== 'end') {
+    await rewind(parts, session, detached);
+    return !detached.aborted;
+  }
+  if (session.wanted === null) return null;
+  await rest(parts, session);
+  return false;
+};
+
 /** Has its program, or starts one when it is needed, and follows it to its end. False: there is nothing to do. */
 const goOn = async (
   parts: SessionConductorParts,
   session: SessionRow,
   { mine, detached }: { readonly mine: Conducting; readonly detached: AbortSignal },
 ): Promise<boolean> => {
-  if (session.run_id === null && session.wanted !== null) {
-    await rest(parts, session);
-    return false;
-  }
+  const asleep = session.run_id === null ? await whileAsleep(parts, session, detached) : null;
+  if (asleep !== null) return asleep;
   const needed = session.run_id !== null || isBegun(session) || (await hasWork(parts, session));
   if (!needed) return false;
   const live = await haveProgram(parts, session, detached);

@@ -39,6 +39,8 @@ export type Live = {
   unfit: string | null;
   /** The turn that was told to stop, and since when. */
   stopping: { readonly turn: string; readonly sinceMs: number } | null;
+  /** The number of the turn before which a checkpoint was made last. */
+  checkpointed: number;
   /** Since when nothing was said either way, ms. */
   quietSince: number;
 };

@@ -1,5 +1,6 @@
 // What a session's program is started with.
 
+import type { Branch } from '../../harness/dialogue.ts';
 import { readFile } from 'node:fs/promises';
 import type { PermissionMode } from '@orrery/protocol';
 import type { NamedRow } from '../../environment/index.ts';
@@ -15,6 +16,10 @@ import { memoryVariables } from '../memory.ts';
 import { fileSpec, provideFile, type LaunchFile } from '../stages/agent-spec.ts';
 import type { SessionConductorParts } from './context.ts';
 import { toldOf } from './told.ts';
+
+/** Where it begins a conversation of its own, if it has none. */
+export const branchOf = ({ conversation, branch }: SessionRow): Branch | null =>
+  conversation !== null || branch === null ? null : (JSON.parse(branch) as Branch);
 
 /** The settings that hold for a session's program: its own, the project's, the operator's. */
 export const settingsOf = async (parts: SessionConductorParts, session: SessionRow, row: NamedRow): Promise<AttemptSettings> => {
@@ -56,6 +61,7 @@ const contextOf = (
   return {
     program,
     conversation: session.conversation,
+    branch: branchOf(session),
     model: (settings.upstream === null ? settings.model : null) ?? harness.defaultModel,
     effort: settings.effort,
     workdir: environment.workdir,

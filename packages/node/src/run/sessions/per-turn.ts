@@ -17,7 +17,13 @@ import type { SessionConductorParts } from './context.ts';
 import { markDispatched } from './tell.ts';
 
 /** The input that a process is started for. */
-export type FirstInput = { readonly id: string; readonly text: string; readonly number: number };
+export type FirstInput = {
+  readonly id: string;
+  readonly text: string;
+  readonly number: number;
+  /** What it is given before its text. */
+  readonly record: string | null;
+};
 
 const firstOf = (open: readonly TurnRow[]): TurnRow | null =>
   open.some((turn) => isActive(turn) || turn.state === 'uncertain')
@@ -25,10 +31,10 @@ const firstOf = (open: readonly TurnRow[]): TurnRow | null =>
     : (open.find(({ state }) => state === 'pending') ?? null);
 
 /** The input that is next, or null when there is none, or one is under way or parked. */
-export const firstInput = async ({ store }: SessionConductorParts, { id }: SessionRow): Promise<FirstInput | null> => {
+export const firstInput = async ({ store }: SessionConductorParts, { id, record }: SessionRow): Promise<FirstInput | null> => {
   const row = firstOf(await openTurns(store.read, id));
   if (row === null) return null;
-  return { id: row.id, text: row.text, number: (await lastNumbers(store.read, id)).turn + 1 };
+  return { id: row.id, text: row.text, number: (await lastNumbers(store.read, id)).turn + 1, record: row.record ?? record };
 };
 
 /** Marks it as under way; false when it is not what is next any more, or the session is not to go on. */
@@ -39,8 +45,16 @@ export const dispatchFirst = async (
   const { session, first, generation, nowMs } = given;
   const now = await findSession(tx.db, session.id);
   const row = firstOf(await openTurns(tx.db, session.id));
-  if (now === null || now.wanted !== null || now.run_id !== null || row?.id !== first.id || row.text !== first.text) return false;
-  await markDispatched(tx, { sessionId: session.id, generation, row, number: first.number, nowMs });
+  if (
+    now === null ||
+    now.wanted !== null ||
+    now.operation !== null ||
+    now.run_id !== null ||
+    row?.id !== first.id ||
+    row.text !== first.text
+  )
+    return false;
+  await markDispatched(tx, { sessionId: session.id, generation, row, number: first.number, record: first.record, nowMs });
   return true;
 };
 

@@ -58,10 +58,10 @@ export const settleProgram = async (
     const over = session.wanted === 'end';
     if (over) await emptyQueue(tx, sessionId, nowMs);
     const broken = !over && failedStarts >= SESSION_FAILED_STARTS;
-    const lost = run.ready === 0 && session.conversation !== null && hasLost(parts, session, run.stderr_tail);
+    const lost = run.ready === 0 && (session.conversation ?? session.branch) !== null && hasLost(parts, session, run.stderr_tail);
     if (lost) await tx.append([newConversation(sessionId, given.program)]);
     await changeSession(tx, sessionId, {
-      ...(lost ? { conversation: null } : {}),
+      ...(lost ? { conversation: null, branch: null, position: null } : {}),
       // It is called by the session, and goes on from the first turn that was begun.
       ...(isPerTurn(parts, session) && run.ready === 1 && !isNotExecuted(given.end) ? { conversation: session.id } : {}),
       run_id: null,

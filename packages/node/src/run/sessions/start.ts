@@ -1,8 +1,8 @@
 // Begins a session's program, or finds the one that an earlier start of the node began.
 
 import { OrreryError, toOrreryError, type PermissionMode } from '@orrery/protocol';
-import { changeNamed, namedById, type NamedRow } from '../../environment/index.ts';
-import { neverBegan, type Environment } from '../../exec/backend.ts';
+import type { NamedRow } from '../../environment/index.ts';
+import { neverBegan, type Environment, type Handle, type RunSpec } from '../../exec/backend.ts';
 import type { Dialogue, DialogueStep } from '../../harness/dialogue.ts';
 import type { SessionAdapter } from '../../harness/harness.ts';
 import { createMutex } from '../../kernel/mutex.ts';
@@ -15,8 +15,10 @@ import {
   type SessionRow,
   type SessionRunRow,
 } from '../../session/index.ts';
+import { checkpointBefore } from './checkpoints.ts';
 import type { Live, SessionConductorParts } from './context.ts';
-import { launchSpec, settingsOf } from './launch.ts';
+import { branchOf, launchSpec, settingsOf } from './launch.ts';
+import { withRecord } from './tell.ts';
 import { acceptStarted, dispatchFirst, firstInput, restUnasked, type FirstInput } from './per-turn.ts';
 
 /** The part of a session's harness that holds conversations. */
@@ -44,10 +46,18 @@ export const startProgram = async (
     await restUnasked(parts, session);
     return null;
   }
+  if (first !== null) await checkpointBefore(parts, place.environment, { session, turn: first.number });
   const settings = await settingsOf(parts, session, place.row);
   const generation = session.generation + 1;
   const runId = `session.${generation}.${parts.ids('run')}`;
-  const spec = await launchSpec(parts, { session, adapter, settings, runId, ...place, turnPrompt: first?.text ?? null });
+  const spec = await launchSpec(parts, {
+    session,
+    adapter,
+    settings,
+    runId,
+    ...place,
+    turnPrompt: first === null ? null : withRecord(first.record, first.text),
+  });
   const { dialogue, steps } = beginDialogue(adapter, { session, workdir: place.environment.workdir, first });
   const recorded = await record(parts, {
     session,
@@ -59,16 +69,26 @@ export const startProgram = async (
     first,
   });
   if (!recorded) return null;
-  parts.atKillPoint('session-run-recorded', session.harness);
-  const handle = await place.environment.start(spec);
-  parts.atKillPoint('session-run-launched', session.harness);
+  const handle = await setGoing(parts, { harness: session.harness, runId, spec, environment: place.environment });
+  if (adapter.perTurn === true) await acceptStarted(parts, { sessionId: session.id, generation, runId });
+  return liveOf(parts, { session: { ...session, generation }, runId, adapter, dialogue, handle, environment: place.environment });
+};
+
+/** What was recorded begins to run. */
+const setGoing = async (
+  parts: SessionConductorParts,
+  given: { readonly harness: string; readonly runId: string; readonly spec: RunSpec; readonly environment: Environment },
+): Promise<Handle> => {
+  const { harness, runId, spec, environment } = given;
+  parts.atKillPoint('session-run-recorded', harness);
+  const handle = await environment.start(spec);
+  parts.atKillPoint('session-run-launched', harness);
   await parts.store.transaction((tx) =>
     updateSessionRun(tx.db, runId, { identity: JSON.stringify(handle.identity), state: 'launched' }),
   );
   await handle.go();
-  parts.atKillPoint('session-run-going', session.harness);
-  if (adapter.perTurn === true) await acceptStarted(parts, { sessionId: session.id, generation, runId });
-  return liveOf(parts, { session: { ...session, generation }, runId, adapter, dialogue, handle, environment: place.environment });
+  parts.atKillPoint('session-run-going', harness);
+  return handle;
 };
 
 /** What a new process is told first. One that is started for a turn has its prompt with its start. */
@@ -78,7 +98,8 @@ const beginDialogue = (
 ): { readonly dialogue: Dialogue; readonly steps: readonly DialogueStep[] } => {
   const dialogue = adapter.dialogue({ offset: 0, state: null });
   const { conversation, model, effort } = session;
-  const begun = dialogue.begin({ conversation, workdir, model, effort, mode: session.mode as PermissionMode });
+  const branch = branchOf(session);
+  const begun = dialogue.begin({ conversation, branch, workdir, model, effort, mode: session.mode as PermissionMode });
   const told = first === null ? [] : [dialogue.tell({ kind: 'prompt', turn: first.number, text: first.text })];
   return { dialogue, steps: [begun, ...told] };
 };
@@ -196,50 +217,6 @@ const liveOf = (
   turns: createMutex(),
   writes: createMutex(),
   leaving: false,
-  ...{ ending: false, unfit: null, stopping: null },
+  ...{ ending: false, unfit: null, stopping: null, checkpointed: 0 },
   quietSince: parts.clock.nowMs(),
 });
-
-/** Whether nothing can run where a session's program ran: its environment is stopped or gone. */
-export const isPlaceClosed = async (parts: SessionConductorParts, { environment_id: id }: SessionRow): Promise<boolean> => {
-  await parts.environments.settled(id);
-  const row = await namedById(parts.store.read, id);
-  return row === null || row.deleted_at !== null || (row.operation === null && row.open === 0);
-};
-
-/** The environment of a session, started when it sleeps. Rejects with why it cannot be had. */
-export const placeOf = async (
-  parts: SessionConductorParts,
-  session: SessionRow,
-  stopped: AbortSignal,
-): Promise<{ readonly row: NamedRow; readonly environment: Environment } | null> => {
-  for (;;) {
-    await parts.environments.settled(session.environment_id);
-    if (stopped.aborted) return null;
-    const row = await namedById(parts.store.read, session.environment_id);
-    if (row === null || row.deleted_at !== null) throw gone(session);
-    if (row.operation !== null) {
-      parts.environments.begin(row.id);
-      continue;
-    }
-    if (row.state === 'ready') return { row, environment: await parts.environments.open(row) };
-    await wakeEnvironment(parts, row);
-  }
-};
-
-const wakeEnvironment = async (parts: SessionConductorParts, row: NamedRow): Promise<void> => {
-  if (row.state !== 'stopped' || row.spec === null)
-    throw new OrreryError('conflict', `The environment ${row.name} is ${row.state}: ${row.reason ?? 'no reason is known'}`, {
-      rule: 'A session works in an environment that is ready; what waits for it stays.',
-      fix: `orrery env setup ${row.name}`,
-    });
-  const nowMs = parts.clock.nowMs();
-  await parts.store.transaction((tx) => changeNamed(tx, row.id, { operation: 'start', reason: null, nowMs }));
-  parts.environments.begin(row.id);
-};
-
-const gone = (session: SessionRow): OrreryError =>
-  new OrreryError('not_found', `The environment of the session ${session.name} was deleted.`, {
-    rule: 'A session lives in one environment and in no other; its log stays.',
-    fix: `orrery session end ${session.name}`,
-  });

@@ -18,6 +18,7 @@ import {
 } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
 import { applyRule, toldAnswer } from './asking.ts';
+import { checkpointBefore } from './checkpoints.ts';
 import { commitSteps } from './commit.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 
@@ -119,14 +120,25 @@ const nextPrompt = async (
 ): Promise<Telling | null> => {
   if (open.some((turn) => isActive(turn) || turn.state === 'uncertain')) return null;
   const row = open.find((turn) => turn.state === 'pending');
-  if (row === undefined || session.wanted !== null || session.held === 1) return null;
+  const stays = session.wanted !== null || session.operation !== null || session.held === 1;
+  if (row === undefined || stays) return null;
   const number = (await lastNumbers(parts.store.read, live.sessionId)).turn + 1;
+  if (live.checkpointed !== number) {
+    await checkpointBefore(parts, live.environment, { session, turn: number });
+    live.checkpointed = number;
+    // It took its time: what is to be said now is looked at again.
+    return nextTelling(parts, live);
+  }
+  const record = row.record ?? session.record;
   const mark = async (tx: Tx): Promise<void> => {
     const { sessionId, generation } = live;
-    await markDispatched(tx, { sessionId, generation, row, number, nowMs: parts.clock.nowMs() });
+    await markDispatched(tx, { sessionId, generation, row, number, record, nowMs: parts.clock.nowMs() });
   };
-  return { command: { kind: 'prompt', turn: number, text: row.text }, mark };
+  return { command: { kind: 'prompt', turn: number, text: withRecord(record, row.text) }, mark };
 };
+
+/** What a program is given of an input: behind the record of an earlier conversation, where there is one. */
+export const withRecord = (record: string | null, text: string): string => (record === null ? text : `${record}\n\n${text}`);
 
 /** An input is under way from here on: whatever happens, it is not sent a second time by itself. */
 export const markDispatched = async (
@@ -136,13 +148,14 @@ export const markDispatched = async (
     readonly generation: number;
     readonly row: TurnRow;
     readonly number: number;
+    readonly record: string | null;
     readonly nowMs: number;
   },
 ): Promise<void> => {
-  const { sessionId, generation, row, number, nowMs } = given;
-  await updateTurn(tx.db, row.id, { state: 'dispatching', turn: number, generation, started_at: nowMs });
+  const { sessionId, generation, row, number, record, nowMs } = given;
+  await updateTurn(tx.db, row.id, { state: 'dispatching', turn: number, record, generation, started_at: nowMs });
   await told(tx, row, number);
-  await changeSession(tx, sessionId, { state: 'running', reason: null, nowMs });
+  await changeSession(tx, sessionId, { state: 'running', reason: null, record: null, position: null, nowMs });
 };
 
 /** The log has the input as it is sent. */

@@ -9,6 +9,7 @@ import { sessionDetails } from './008-session-details.ts';
 import { answers } from './009-answers.ts';
 import { sessionAgent } from './010-session-agent.ts';
 import { heldQueues } from './011-held-queues.ts';
+import { sessionHistory } from './012-session-history.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   answers,
   sessionAgent,
   heldQueues,
+  sessionHistory,
 ];

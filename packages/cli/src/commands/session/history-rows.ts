@@ -1,0 +1,84 @@
+import type { CommandSpec } from '../command.ts';
+import { session } from './asked-rows.ts';
+
+/** Its program sleeps, or it is over. */
+export const closing: readonly CommandSpec[] = [
+  {
+    noun: 'session',
+    verb: 'close',
+    summary: 'put its program to sleep and hold what waits; the next input wakes it',
+    arguments: [session],
+    examples: [{ line: 'orrery session close site-1', does: 'a turn that runs is stopped first' }],
+    operations: ['sessionClose'],
+    changes: 'plain',
+    load: async () => (await import('./change.ts')).sessionClose,
+  },
+  {
+    noun: 'session',
+    verb: 'resume',
+    summary: 'let a session that was closed go on with what waits',
+    arguments: [session],
+    examples: [{ line: 'orrery session resume site-1', does: 'its inputs are sent, in their order' }],
+    operations: ['sessionResume'],
+    changes: 'plain',
+    load: async () => (await import('./change.ts')).sessionResume,
+  },
+  {
+    noun: 'session',
+    verb: 'end',
+    summary: 'end a session for good; its history stays',
+    arguments: [session],
+    examples: [{ line: 'orrery session end site-1', does: 'its environment stays too' }],
+    operations: ['sessionEnd'],
+    changes: 'plain',
+    load: async () => (await import('./change.ts')).sessionEnd,
+  },
+];
+
+/** What is done to a session as a whole. */
+export const historyCommands: readonly CommandSpec[] = [
+  {
+    noun: 'session',
+    verb: 'checkpoints',
+    summary: 'list the moments that a session can go back to, newest first',
+    arguments: [session],
+    examples: [{ line: 'orrery session checkpoints site-1', does: 'one was made before each turn' }],
+    operations: ['sessionShow', 'sessionCheckpoints'],
+    load: async () => (await import('./history.ts')).sessionCheckpoints,
+  },
+  {
+    noun: 'session',
+    verb: 'checkpoint',
+    summary: 'save files and conversation of a session as they are now',
+    arguments: [session],
+    examples: [{ line: 'orrery session checkpoint site-1', does: 'nothing in its checkout changes' }],
+    operations: ['sessionCheckpoint'],
+    changes: 'plain',
+    load: async () => (await import('./history.ts')).sessionCheckpoint,
+  },
+  {
+    noun: 'session',
+    verb: 'rewind',
+    summary: 'take files and conversation of a session back',
+    detail:
+      'What is there now is saved first, and named. Its program sleeps until the next input; what came after stays in the log.',
+    arguments: [session],
+    options: [
+      {
+        name: 'to',
+        kind: 'text',
+        value: 'TURN|CHECKPOINT',
+        summary: 'the number of a turn (what was before it), or the id of a checkpoint',
+      },
+      { name: 'files-only', kind: 'flag', summary: 'the conversation goes on as it is' },
+      { name: 'conversation-only', kind: 'flag', summary: 'the files stay as they are' },
+    ],
+    examples: [
+      { line: 'orrery session rewind site-1 --to 3', does: 'turn 3 and what followed are undone' },
+      { line: 'orrery session rewind site-1 --to 3 --files-only', does: 'the agent remembers what it did' },
+    ],
+    operations: ['sessionRewind'],
+    changes: 'plain',
+    load: async () => (await import('./history.ts')).sessionRewind,
+  },
+];

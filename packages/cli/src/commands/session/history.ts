@@ -1,0 +1,83 @@
+import type { CheckpointView } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import { inertLine } from '../../inert.ts';
+import { tableText } from '../../screen.ts';
+import { agoText } from '../../wording.ts';
+import type { Command } from '../command.ts';
+
+/** How long a program that ends and a large checkout may take. */
+const PATIENCE_MS = 610_000;
+
+const momentText = ({ kind, turn }: CheckpointView): string =>
+  kind === 'turn' ? `before turn ${turn ?? '?'}` : kind === 'asked' ? 'asked for' : 'before it was taken back';
+
+/** `orrery session checkpoints`. */
+export const sessionCheckpoints: Command = async ({ connect, input, screen, world }) => {
+  const { client } = await connect();
+  const { id, name } = await client.call('sessionShow', { params: { id: input.argument('session') ?? '' } });
+  const page = await client.call('sessionCheckpoints', { params: { id } });
+  if (page.items.length === 0)
+    return { result: page, text: `Nothing is saved yet; it is before each turn: orrery session send ${name} "…"` };
+  return {
+    result: page,
+    text: tableText(
+      screen,
+      ['  moment', 'checkpoint', 'conversation', 'commit', 'made'],
+      page.items.map((one) => [
+        `  ${momentText(one)}`,
+        one.id,
+        one.conversation,
+        one.sha.slice(0, 10),
+        agoText(one.createdAt, world.now()),
+      ]),
+    ),
+    hints: [`  orrery session rewind ${name} --to ${page.items[0]?.id ?? ''}`],
+  };
+};
+
+/** `orrery session checkpoint`. */
+export const sessionCheckpoint: Command = async (context) => {
+  const { client } = await context.connect();
+  const id = context.input.argument('session') ?? '';
+  const checkpoint = await context.change({
+    intent: { session: id },
+    send: () => client.call('sessionCheckpoint', { params: { id }, body: {}, timeoutMs: PATIENCE_MS }),
+    resources: (answer) => [answer.id],
+  });
+  return {
+    result: { checkpoint },
+    text: `${context.screen.good('✓')} Saved as ${checkpoint.id}.`,
+    hints: checkpoint.notes.map((note) => `  ${inertLine(note)}`),
+  };
+};
+
+/** `orrery session rewind`. */
+export const sessionRewind: Command = async (context) => {
+  const { input, screen } = context;
+  const id = input.argument('session') ?? '';
+  const to = input.text('to');
+  const [files, conversation] = [input.flag('files-only'), input.flag('conversation-only')];
+  if (to === null || (files && conversation))
+    throw new OrreryError('invalid_input', to === null ? 'It needs to know where to go back to.' : 'Nothing would go back.', {
+      rule: 'The number of a turn, or the id of a checkpoint; at most one of --files-only and --conversation-only.',
+      fix: `orrery session checkpoints ${id}`,
+    });
+  const what = files ? 'files' : conversation ? 'conversation' : 'both';
+  const { client } = await context.connect();
+  const rewound = await context.change({
+    intent: { session: id, to, what },
+    send: () => client.call('sessionRewind', { params: { id }, body: { to, what }, timeoutMs: PATIENCE_MS }),
+    resources: ({ session, before }) => [session.id, before.id],
+  });
+  const { session, before, saved, replaced, checkpoint } = rewound;
+  const gone = { both: 'Files and conversation', files: 'The files', conversation: 'The conversation' }[what];
+  return {
+    result: rewound,
+    text: [
+      `${screen.good('✓')} ${gone} of ${inertLine(session.name)} ${what === 'both' || files ? 'are' : 'is'} as ${checkpoint.kind === 'turn' ? `before turn ${checkpoint.turn ?? '?'}` : `at ${checkpoint.id}`}.`,
+      ...(replaced ? ['  Its program cannot go back: it begins a new conversation with a record of what is kept.'] : []),
+      ...saved.map((ref) => `  What nothing else had is saved as ${inertLine(ref)}.`),
+    ].join('\n'),
+    hints: [`  Take it back: orrery session rewind ${session.name} --to ${before.id}`],
+  };
+};

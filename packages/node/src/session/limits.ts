@@ -1,0 +1,18 @@
+// Bounds of what sessions keep beside their turns, and hand over.
+
+/** Checkpoints one session keeps; the oldest go first. What was saved as salvage stays whatever becomes of them. */
+export const SESSION_CHECKPOINTS = 100;
+/** A record that is handed over to another program: what a person would read in a quarter of an hour. */
+export const HAND_OVER_CHARS = 60_000;
+/** One thing that was said in it, the goal beside. */
+export const HAND_OVER_PART_CHARS = 4_000;
+/** Inputs, answers and changed files in it. */
+export const HAND_OVER_INPUTS = 20;
+export const HAND_OVER_ANSWERS = 5;
+export const HAND_OVER_FILES = 200;
+/** Events of a log that are looked through for it, newest first. */
+export const HAND_OVER_EVENTS = 20_000;
+/** How long somebody who goes back waits for it: a program that ends, and a large checkout. */
+export const REWIND_MS = 600_000;
+/** How long files that lie elsewhere may take to be brought here for a checkpoint: a turn waits for it. */
+export const CHECKPOINT_SYNC_MS = 30_000;

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { id, operation } from './operation.ts';
+import { checkpointList, checkpointView, sessionRewind, sessionRewound } from './session-history.ts';
+
+/** Operations on a session as a whole, behind its turns. */
+export const sessionHistoryOperations = {
+  sessionCheckpoints: operation({
+    method: 'get',
+    path: '/sessions/:id/checkpoints',
+    scope: 'viewer',
+    summary: 'Moments that a session can go back to, newest first.',
+    params: id,
+    answer: checkpointList,
+  }),
+  sessionCheckpoint: operation({
+    method: 'post',
+    path: '/sessions/:id/checkpoints',
+    scope: 'operator',
+    summary: 'Save files and conversation as they are now.',
+    params: id,
+    body: z.strictObject({}),
+    answer: checkpointView,
+    status: 201,
+  }),
+  sessionRewind: operation({
+    method: 'post',
+    path: '/sessions/:id/rewind',
+    scope: 'operator',
+    summary: 'Take files and conversation back to a checkpoint; what is there now is saved first.',
+    params: id,
+    body: sessionRewind,
+    answer: sessionRewound,
+  }),
+} as const;

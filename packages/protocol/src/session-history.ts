@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { instant } from './scalars.ts';
+import { sessionView } from './session.ts';
+
+// Sessions that go back, part, move and go away (contracts/sessions.md).
+
+/** Files and conversation of a session as they were at one moment. */
+export const checkpointView = z.object({
+  id: z.string(),
+  /** Why it was made: before that turn, because somebody asked, or before the session was taken back. */
+  kind: z.enum(['turn', 'asked', 'rewind']),
+  /** The turn that came next. */
+  turn: z.int().nullable(),
+  /** The newest event of the log at that moment. */
+  sequence: z.int(),
+  createdAt: instant,
+  /** The commit that has all files, named by `ref` of the node's own copy of the repository. */
+  sha: z.string(),
+  ref: z.string(),
+  headSha: z.string(),
+  branch: z.string().nullable(),
+  /** Whether the program itself can take the conversation back to here; else it is replaced by a new one that is given a record. */
+  conversation: z.enum(['native', 'replaced']),
+  /** What it does not hold, in sentences. */
+  notes: z.array(z.string()),
+});
+export type CheckpointView = z.output<typeof checkpointView>;
+
+export const checkpointList = z.object({ items: z.array(checkpointView), seq: z.int() });
+
+export const sessionRewind = z.strictObject({
+  /** The number of a turn (what was before it), or the id of a checkpoint. */
+  to: z.string().min(1).max(100),
+  what: z.enum(['both', 'files', 'conversation']).default('both'),
+});
+export type SessionRewind = z.output<typeof sessionRewind>;
+
+/** What a rewinding came to. */
+export const sessionRewound = z.object({
+  session: sessionView,
+  /** Where it is now. */
+  checkpoint: checkpointView,
+  /** What was there before: going there takes this back. */
+  before: checkpointView,
+  /** Refs of work that was saved because nothing else had it. */
+  saved: z.array(z.string()),
+  replaced: z.boolean(),
+});
+export type SessionRewound = z.output<typeof sessionRewound>;
