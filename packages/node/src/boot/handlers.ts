@@ -2,6 +2,7 @@ import type { Harness } from '../harness/harness.ts';
 import type { OperationHandlers } from '@orrery/protocol';
 import type { Config } from '../config/config.ts';
 import type { HarnessPrograms } from '../harness/install.ts';
+import { needsProgram } from '../harness/program.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import { hasWorked } from './verified.ts';
 import type { Projects } from '../project/index.ts';
@@ -89,11 +90,11 @@ const listHarnesses = async ({
     harnesses.list.map(async (harness) => ({
       id: harness.id,
       summary: harness.summary,
-      program: harness.pin === null ? null : (harness.pin.packages[0]?.name ?? null),
+      program: harness.own?.command ?? harness.pin?.packages[0]?.name ?? null,
       pinnedVersion: harness.pin?.version ?? null,
-      installedVersion: harness.pin === null ? null : ((await programs.installed(harness.id))?.version ?? null),
+      installedVersion: needsProgram(harness) ? ((await programs.installed(harness.id))?.version ?? null) : null,
       isDefault: harness.id === config.current().harness,
-      provenance: harness.declared === true ? 'config.yaml' : 'built-in',
+      provenance: config.current().harnesses[harness.id] === undefined ? 'built-in' : 'config.yaml',
       verified: harness.declared !== true || (await hasWorked(store, harness.id)),
       capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null, sessions: sessionsOf(harness) },
       defaultModel: harness.defaultModel,

@@ -14,6 +14,7 @@ import { createRemover, type Remover } from '../files/remove.ts';
 import { createGit, type Git } from '../git/run.ts';
 import type { Harness } from '../harness/harness.ts';
 import { createHarnessPrograms, type HarnessPrograms } from '../harness/install.ts';
+import { needsProgram, notInstalled } from '../harness/program.ts';
 import { builtinHarnesses, createHarnessRegistry, type HarnessRegistry } from '../harness/registry.ts';
 import { withDeclared } from '../harness/turn/declared.ts';
 import { findKeeperBinary } from '../keeper/binary.ts';
@@ -151,11 +152,12 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
   const projects = createProjects({ store, git, dataDirectory: paths.data, clock, ids, workspace });
   const changes = createRepositoryChanges({ store, git, clock, log });
   const scripted = createScripted(paths.data);
+  const harnesses = openHarnesses(ground);
   return {
     ...ground,
     backends: createBackends(factories, ground.config.current),
-    harnesses: createHarnessRegistry(withDeclared(options.harnesses ?? builtinHarnesses, ground.config.current().harnesses)),
-    programs: createHarnessPrograms({ directory: programs }),
+    harnesses,
+    programs: createHarnessPrograms({ directory: programs, own: (id) => harnesses.get(id).own?.command ?? null }),
     workspace,
     projects,
     changes,
@@ -214,7 +216,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       checkGoal(harness, intent);
       if (intent.interactive === true) checkInteractive(harness, { intent, withScreen });
       await parts.backends.get(settings.backend).preflight(settings.required);
-      if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
+      if (needsProgram(harness) && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness);
       if (isScripted(settings.model)) await parts.scripted.start();
       return { harness: harness.id, backend: settings.backend, model: settings.model };
     },
@@ -226,12 +228,9 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
   });
 };
 
-/** What a harness whose program is not there is refused with. */
-export const notInstalled = (id: string): OrreryError =>
-  new OrreryError('harness_not_installed', `The program of harness ${id} is not installed.`, {
-    rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
-    fix: `orrery harness install ${id}`,
-  });
+/** The harnesses of this version, or those that a test brings, and what the configuration declares. */
+const openHarnesses = ({ config, options }: Ground): HarnessRegistry =>
+  createHarnessRegistry(withDeclared(options.harnesses ?? builtinHarnesses, config.current().harnesses));
 
 /** Where what is made for runs lies. */
 const placesOf = ({ environmentsDirectory, conversationsDirectory, paths, broker }: Parts) => ({

@@ -17,7 +17,8 @@ import {
   type SessionHistory,
   type Sessions,
 } from '../session/index.ts';
-import { clock, ids, notInstalled, type Parts } from './parts.ts';
+import { needsProgram, notInstalled } from '../harness/program.ts';
+import { clock, ids, type Parts } from './parts.ts';
 import { createSessionsConductor, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
@@ -158,7 +159,7 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   if (agent !== null && agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
   const mode = asked.mode ?? wish?.mode ?? 'ask';
   checkMode(parts, harness.id, mode);
-  if (harness.pin !== null && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness.id);
+  if (needsProgram(harness) && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness);
   if (isScripted(settled.model)) await parts.scripted.start();
   return { harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: kept(agent) };
 };

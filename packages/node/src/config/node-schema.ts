@@ -62,10 +62,20 @@ const provider = z.strictObject({
     .describe('Further headers; no secrets'),
 });
 
-/** A program of the operator's own, started for each turn (docs/guides/harnesses.md). */
+/** A program of the operator's own (docs/guides/harnesses.md). */
 const turnProgram = z
   .strictObject({
     command: z.array(z.string().min(1).max(4_096)).min(1).max(100).describe('Program and arguments, run in the environment'),
+    speaks: z
+      .enum(['turn', 'acp'])
+      .default('turn')
+      .describe('turn: it is started for each turn, by the protocol of turn programs; acp: the Agent Client Protocol'),
+    modes: z
+      .strictObject({
+        ask: z.string().min(1).max(200).optional().describe('acp: its own name of the mode in which it asks'),
+        plan: z.string().min(1).max(200).optional().describe('acp: its own name of the mode in which it plans'),
+      })
+      .default({}),
     description: z.string().max(200).default('').describe('What it is, for people'),
     callsModel: z.boolean().default(true).describe('Whether it calls a model through the gateway'),
     model: z
@@ -82,10 +92,13 @@ const turnProgram = z
     egress: z.array(rule).max(100).default([]).describe('Hosts that its tasks may reach beside what they ask for'),
     files: z.array(z.string().startsWith('/').max(4_096)).max(100).default([]).describe('Files and folders that it lives in'),
   })
-  .refine(({ callsModel, model }) => !callsModel || model !== null, {
+  .refine(({ speaks, callsModel, model }) => speaks === 'acp' || !callsModel || model !== null, {
     message: 'a program that calls a model needs one (model: provider/model), or callsModel: false',
     path: ['model'],
   });
+
+/** What an operator declares of a program. */
+export type DeclaredHarness = z.output<typeof turnProgram>;
 
 /** The schema of `config.yaml`. Reading `{}` gives every default. */
 export const nodeSchema = z.strictObject({

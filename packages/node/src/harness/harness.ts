@@ -223,6 +223,8 @@ export type Harness = {
   readonly provider: string | null;
   readonly defaultModel: string | null;
   readonly pin: ProgramPin | null;
+  /** The program is the operator's own installation: found, not installed. Absent: it is not. */
+  readonly own?: { readonly command: string };
   /** Null: no conversation outlives its environment. */
   readonly conversations: ConversationStore | null;
   /** Null: it cannot hold a conversation with people. */

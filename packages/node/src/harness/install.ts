@@ -9,6 +9,8 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import { createRemover } from '../files/remove.ts';
 import type { InstalledProgram, ProgramPin } from './harness.ts';
+import { findOwnProgram } from './own/find-program.ts';
+import { yourOwn } from './program.ts';
 import { builtinHarnesses, createHarnessRegistry } from './registry.ts';
 import { runToEnd, type RunToEnd } from './run-to-end.ts';
 
@@ -46,6 +48,8 @@ export type HarnessProgramsParts = {
   readonly platform?: string;
   /** Pins by harness; default: those of the built-in adapters. */
   readonly pins?: ReadonlyMap<string, ProgramPin | null>;
+  /** The command of a harness whose program is the operator's own; null: it is not. */
+  readonly own?: (id: string) => string | null;
   /** Node that runs the programs made for it. */
   readonly node?: string;
   /** The npm command, or the path of its script. */
@@ -53,8 +57,6 @@ export type HarnessProgramsParts = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly run?: RunToEnd;
 };
-
-const builtinPins = (): ReadonlyMap<string, ProgramPin | null> => new Map(builtinHarnesses.map(({ id, pin }) => [id, pin]));
 
 /** Makes the keeper of a programs folder. */
 export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessPrograms => {
@@ -65,7 +67,7 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
     run = runToEnd,
     env = process.env,
   } = parts;
-  const pins = parts.pins ?? builtinPins();
+  const pins = parts.pins ?? new Map(builtinHarnesses.map(({ id, pin }) => [id, pin]));
   const npm = parts.npm ?? env['npm_execpath'] ?? 'npm';
   const running = new Map<string, Promise<InstallResult>>();
 
@@ -134,9 +136,15 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
     return answer(after.directory, false);
   };
 
+  const own = parts.own ?? (() => null);
   return {
-    installed: async (id) => (pins.get(id) === null ? null : installed(id)),
+    installed: async (id) => {
+      const command = own(id);
+      if (command !== null) return findOwnProgram(command, { path: env['PATH'], node });
+      return pins.get(id) === null ? null : installed(id);
+    },
     install(id, progress = () => undefined) {
+      if (own(id) !== null) throw yourOwn(id);
       const known = running.get(id);
       if (known !== undefined) return known;
       const begun = install(id, progress).finally(() => running.delete(id));

@@ -1,6 +1,11 @@
+import type { HarnessView } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
 import { tableText } from '../../screen.ts';
 import type { Command } from '../command.ts';
+
+/** Whether its program can be installed by the node, and is not. */
+export const isToInstall = ({ pinnedVersion, installedVersion }: HarnessView): boolean =>
+  pinnedVersion !== null && installedVersion === null;
 
 /** `orrery harness list`. */
 export const harnessList: Command = async (context) => {
@@ -19,7 +24,7 @@ export const harnessList: Command = async (context) => {
       inertLine(one.summary),
     ];
   });
-  const missing = answer.items.find(({ program, installedVersion }) => program !== null && installedVersion === null);
+  const missing = answer.items.find(isToInstall);
   return {
     result: answer,
     text: tableText(context.screen, ['  harness', 'version', 'model', 'what it is'], rows),

@@ -2,6 +2,7 @@ import { inertLine } from '../../inert.ts';
 import { pick } from '../../names.ts';
 import { factsText } from '../../screen.ts';
 import type { Command } from '../command.ts';
+import { isToInstall } from './list.ts';
 
 /** `orrery harness show`. */
 export const harnessShow: Command = async (context) => {
@@ -30,6 +31,6 @@ export const harnessShow: Command = async (context) => {
   return {
     result: one,
     text,
-    hints: one.program !== null && one.installedVersion === null ? [`  orrery harness install ${one.id}`] : [],
+    hints: isToInstall(one) ? [`  orrery harness install ${one.id}`] : [],
   };
 };

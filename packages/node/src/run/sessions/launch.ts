@@ -7,6 +7,7 @@ import type { NamedRow } from '../../environment/index.ts';
 import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxyEnvironment, proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { InstalledProgram, SessionAdapter, SessionContext, SessionLaunch } from '../../harness/harness.ts';
+import { needsProgram } from '../../harness/program.ts';
 import { SESSION_OUTPUT_BYTES, SESSION_PROGRAM_MS } from '../../kernel/limits.ts';
 import type { SessionRow } from '../../session/index.ts';
 import { limitsOf } from '../attempt-settings.ts';
@@ -82,7 +83,7 @@ const contextOf = (
 export const launchSpec = async (parts: SessionConductorParts, given: Launching): Promise<RunSpec> => {
   const { session, adapter, settings, runId, environment, row } = given;
   const harness = parts.harness(session.harness);
-  const program = harness.pin === null ? null : await parts.program(harness.id);
+  const program = needsProgram(harness) ? await parts.program(harness.id) : null;
   const tokens = await parts.tokens.mint({
     environmentId: session.id,
     taskId: session.id,

@@ -4,6 +4,7 @@ import { OrreryError } from '@orrery/protocol';
 import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.ts';
+import { needsProgram, notInstalled } from '../../harness/program.ts';
 import { openAttempt } from '../../task/index.ts';
 import type { OpenAttempt } from '../attempt-context.ts';
 import { memoryNote } from '../memory.ts';
@@ -47,13 +48,8 @@ const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null =>
 /** What the adapter is told. @throws OrreryError harness_not_installed */
 export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnContext> => {
   const { parts, prepared, environment } = open;
-  const program = harness.pin === null ? null : await parts.program(harness.id);
-  if (harness.pin !== null && program === null) {
-    throw new OrreryError('harness_not_installed', `The program of harness ${harness.id} is not installed.`, {
-      rule: 'Agent programs are installed once, in a pinned version, below the data directory.',
-      fix: `orrery harness install ${harness.id}`,
-    });
-  }
+  const program = needsProgram(harness) ? await parts.program(harness.id) : null;
+  if (needsProgram(harness) && program === null) throw notInstalled(harness);
   const attempt = await openAttempt(parts.store.read, open.task.id);
   return {
     program,
