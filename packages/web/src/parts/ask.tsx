@@ -97,7 +97,7 @@ const Asked = ({ ask }: { readonly ask: InteractionView['ask'] }) => (
       </p>
     ))}
     {ask.detail === '' || ask.detail === ask.command ? null : (
-      <details open={ask.command === null} className="my-1">
+      <details open={ask.command === null && ask.questions.length === 0} className="my-1">
         <summary className="cursor-pointer text-quiet">All that it said</summary>
         <pre tabIndex={0} className="said max-h-72 overflow-auto rounded bg-ground p-2 font-mono">
           {ask.detail}
