@@ -78,7 +78,7 @@ export const STAGES: readonly Stage[] = [
     files: /^e2e\/.*\.test\.ts$/,
     needs: ['git', 'keeper', 'agent-programs'],
     programs: true,
-    limitMs: 29 * MINUTE,
+    limitMs: 45 * MINUTE,
   }),
   suite({
     name: 'backends',

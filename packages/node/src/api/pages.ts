@@ -7,7 +7,9 @@ import { extname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { OrreryError } from '@orrery/protocol/errors';
-import { PAGES_BYTES } from '../kernel/limits.ts';
+
+/** All files of the web client together, kept in memory as they are sent. */
+const PAGES_BYTES = 16 * 1024 * 1024;
 
 export type Pages = {
   /** The file or page of a path. */

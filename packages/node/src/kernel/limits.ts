@@ -52,16 +52,6 @@ export const TOKEN_REQUESTS_PER_SECOND = 100;
 export const AUTH_FAILURES_BURST = 20;
 /** Failed authentications one address may make each second on average: one in two seconds. */
 export const AUTH_FAILURES_PER_SECOND = 0.5;
-/** Login links that wait to be opened: a person makes one at a time. */
-export const LOGIN_LINKS = 32;
-/** How long a link waits: long enough to carry it to another screen. */
-export const LOGIN_LINK_MS = 10 * 60_000;
-/** How long a browser stays let in. */
-export const LOGIN_BROWSER_MS = 30 * 24 * 3_600_000;
-/** Browsers that are let in at a time. */
-export const LOGIN_BROWSERS = 64;
-/** All files of the web client together, kept in memory as they are sent. */
-export const PAGES_BYTES = 16 * 1024 * 1024;
 /** Names kept for counting requests: bounded memory whatever is sent. */
 export const RATE_KEYS = 10_000;
 /** How often "last used" of a token is written: a read must not cost a write. */

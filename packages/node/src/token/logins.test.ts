@@ -1,7 +1,7 @@
 import type { Caller, TokenView } from '@orrery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toInstant } from '../kernel/clock.ts';
-import { LOGIN_BROWSERS, LOGIN_LINK_MS, LOGIN_LINKS } from '../kernel/limits.ts';
+import { LOGIN_BROWSERS, LOGIN_LINK_MS, LOGIN_LINKS } from './limits.ts';
 import { createLogins, type Logins } from './logins.ts';
 
 const owner: Caller = { name: 'owner', scope: 'owner', token: 'tok_owner' };

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { includesScope, type Caller, type Scope } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { toInstant, type Clock } from '../kernel/clock.ts';
-import { LOGIN_BROWSER_MS, LOGIN_BROWSERS, LOGIN_LINK_MS, LOGIN_LINKS } from '../kernel/limits.ts';
 import { randomHex, type Random } from '../kernel/random.ts';
+import { LOGIN_BROWSER_MS, LOGIN_BROWSERS, LOGIN_LINK_MS, LOGIN_LINKS } from './limits.ts';
 import type { Tokens } from './service.ts';
 
 /** Bytes of chance in a link: beyond guessing. */
