@@ -78,7 +78,7 @@ export const STAGES: readonly Stage[] = [
     files: /^e2e\/.*\.test\.ts$/,
     needs: ['git', 'keeper', 'agent-programs'],
     programs: true,
-    limitMs: 45 * MINUTE,
+    limitMs: 29 * MINUTE,
   }),
   suite({
     name: 'backends',
