@@ -96,9 +96,12 @@ const saidText = (answers: Extract<Body, { kind: 'interaction.settled' }>['answe
 const sessionLines = (body: Body, screen: Screen): string[] | null => {
   switch (body.kind) {
     case 'user':
-      return inert(body.text)
-        .split('\n')
-        .map((line) => `> ${line}`);
+      return [
+        ...inert(body.text)
+          .split('\n')
+          .map((line) => `> ${line}`),
+        ...(body.attachments ?? []).map(({ name, mediaType }) => `> [${inertLine(name)}, ${mediaType}]`),
+      ];
     case 'interaction.opened':
       return [
         `${screen.careful('!')} asks      ${inertLine(body.ask.title)}${body.ask.command === null ? '' : `: ${inertLine(body.ask.command)}`}`,

@@ -42,6 +42,8 @@ export const harnesses: HarnessView[] = [
     verified: true,
     capabilities: { resume: true, wires: ['anthropic'] },
     defaultModel: 'scripted/demo',
+    toolGate: null,
+    missing: [],
   },
   {
     id: 'codex',
@@ -54,6 +56,8 @@ export const harnesses: HarnessView[] = [
     verified: true,
     capabilities: { resume: true },
     defaultModel: null,
+    toolGate: null,
+    missing: [],
   },
   {
     id: 'command',
@@ -66,6 +70,8 @@ export const harnesses: HarnessView[] = [
     verified: true,
     capabilities: {},
     defaultModel: null,
+    toolGate: null,
+    missing: [],
   },
 ];
 

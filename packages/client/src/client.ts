@@ -62,9 +62,10 @@ export const clientOver = ({ url: origin, token, transport, pace = {}, stop }: C
     const secret = await tokenOf(token);
     const headers: Record<string, string> = { accept };
     if (secret !== null) headers['authorization'] = `Bearer ${secret}`;
-    if (sending.body !== undefined) headers['content-type'] = 'application/json';
+    const file = sending.body instanceof Uint8Array ? new Uint8Array(sending.body) : null;
+    if (sending.body !== undefined) headers['content-type'] = file === null ? 'application/json' : 'application/octet-stream';
     if (sending.key !== undefined) headers['idempotency-key'] = sending.key;
-    const body = sending.body === undefined ? null : JSON.stringify(sending.body);
+    const body = file ?? (sending.body === undefined ? null : JSON.stringify(sending.body));
     return transport.send({ method: sending.method, url: sending.url, headers, body, signal: sending.signal });
   };
   const open = (url: string, signal: AbortSignal): Promise<TransportAnswer> =>

@@ -1,12 +1,12 @@
 // What the client needs of a network: one request, one streamed answer. Two implementations: node:http (`http-transport.ts`)
 // and fetch (`fetch-transport.ts`), so that the same client runs in a browser.
 
-/** One request. `body` is JSON text or null. */
+/** One request. `body` is JSON text, the bytes of a file, or null. */
 export type TransportRequest = {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
   readonly signal: AbortSignal;
 };
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { openDoor } from './boot/door.ts';
 import { openNamedEnvironments } from './boot/environments.ts';
 import { cleanHourly } from './boot/retention.ts';
-import { openTalking } from './boot/sessions.ts';
+import { openTalking, sweepOrphans } from './boot/sessions.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
 import { clock, ids, openGround, openParts, openTasks, runParts, type BootOptions, type Parts } from './boot/parts.ts';
@@ -75,7 +75,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await announce(parts, state, recovered);
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
-  ending.closeLater(cleanHourly({ ...parts, environments: work.environments }));
+  ending.closeLater(cleanHourly({ ...parts, environments: work.environments, sweepAttachments: () => sweepOrphans(parts) }));
   ending.closeLater(parts.screens.thread.close);
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();

@@ -13,7 +13,7 @@ import { countOpen, createInteractions, type Interactions } from '../src/interac
 import { systemClock, type Clock } from '../src/kernel/clock.ts';
 import { createUsage } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
-import { createLiveTexts, createSessions, goOnIn, type Sessions } from '../src/session/index.ts';
+import { attachmentBytes, createLiveTexts, createSessions, goOnIn, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
@@ -264,6 +264,7 @@ const startNode = async (
   });
   const talking: SessionsConductor = createSessionsConductor({
     ...{ ...parts, clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
+    attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
     sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS },
     environments: {
       begin: () => undefined,
@@ -272,7 +273,7 @@ const startNode = async (
     },
   });
   const sessions = createSessions({
-    ...{ store, clock, ids: parts.ids },
+    ...{ store, clock, ids: parts.ids, attachments: join(directory, 'attachments'), checkModel: () => undefined },
     admit: async ({ mode = 'ask' }) => ({ harness: 'talker', model: null, effort: null, mode, agent: null }),
     checkMode: () => undefined,
     canSteer: () => true,
@@ -281,6 +282,7 @@ const startNode = async (
     projectsById: async () => new Map(),
     environmentsById: async () => new Map(),
     openInteractions: (id) => countOpen(store.read, id),
+    abilities: () => ({ images: true, files: true, compaction: true, models: true, effort: true }),
     usageOf: (id) => createUsage({ store }).ofTask(id),
     checkRoom: () => undefined,
     conductor: () => talking,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attachmentFacts } from './attachment.ts';
 import { contentBodies, ofAgent } from './content.ts';
 import { environmentOperation, environmentState } from './environment.ts';
 import { interactionAsk, interactionKind, interactionOutcome } from './interaction.ts';
@@ -19,7 +20,7 @@ const large = { detail: detailRef.optional() };
 
 /** Kinds of a conversation's events. `row` names the transcript row; a later event with the same row is a revision. */
 export const conversationBody = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('user'), text: z.string(), ...large }),
+  z.object({ kind: z.literal('user'), text: z.string(), attachments: z.array(attachmentFacts).optional(), ...large }),
   z.object({ kind: z.literal('turn.started'), conversation: z.string().nullable(), model: z.string().nullable() }),
   z.object({ kind: z.literal('text'), row: z.string(), text: z.string(), ...large, ...ofAgent }),
   z.object({ kind: z.literal('thinking'), row: z.string(), text: z.string(), ...large, ...ofAgent }),

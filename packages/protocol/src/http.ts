@@ -7,6 +7,7 @@ import { backendView, capabilities, configExplained, harnessInstalled, harnessVi
 import { nodeOperations } from './node-operations.ts';
 import { sessionHistoryOperations } from './session-history-operations.ts';
 import { sessionOperations } from './session-operations.ts';
+import { reportedCatalogue } from './session.ts';
 import { project } from './project.ts';
 import { projectOperations } from './project-operations.ts';
 import { salvageOperations } from './salvage-operations.ts';
@@ -170,6 +171,14 @@ export const operations = {
     scope: 'viewer',
     summary: 'Agent programs.',
     answer: z.object({ items: z.array(harnessView) }),
+  }),
+  harnessModels: operation({
+    method: 'get',
+    path: '/harnesses/:id/models',
+    scope: 'viewer',
+    summary: 'Models and commands that an agent program reported last. It wakes nothing.',
+    params: id,
+    answer: reportedCatalogue,
   }),
   harnessInstall: operation({
     method: 'post',

@@ -9,6 +9,7 @@ export const idPrefixes = {
   session: 'ses',
   turn: 'trn',
   checkpoint: 'cpt',
+  attachment: 'fil',
   interaction: 'int',
   run: 'run',
   token: 'tok',

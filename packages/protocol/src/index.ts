@@ -77,12 +77,14 @@ export {
   sessionState,
   turnFailure,
   sessionView,
+  reportedCatalogue,
   turnAction,
   turnCreate,
   turnView,
   type SessionCreate,
   type SessionState,
   type SessionView,
+  type ReportedCatalogue,
   type TurnAction,
   type TurnCreate,
   type TurnState,
@@ -155,3 +157,11 @@ export {
 } from './http.ts';
 export { terminalProtocol, terminalSmallest, viewerFrame, type TerminalFrame, type TerminalView } from './terminal.ts';
 export { streamHello, streamPaths, upgradePaths, upgradeProtocols } from './streams.ts';
+export {
+  attachmentFacts,
+  attachmentView,
+  MAX_TURN_ATTACHMENTS,
+  type AttachmentFacts,
+  type AttachmentView,
+} from './attachment.ts';
+export { bytes } from './operation.ts';

@@ -78,6 +78,10 @@ export const harnessView = z.object({
   verified: z.boolean(),
   capabilities: z.record(z.string(), z.union([z.boolean(), z.string(), z.array(z.string())])),
   defaultModel: z.string().nullable(),
+  /** In a conversation, whether each tool call can be decided before it happens; null: it holds no conversations. */
+  toolGate: z.enum(['before', 'after', 'none']).nullable(),
+  /** What it cannot in a conversation. */
+  missing: z.array(z.object({ what: z.string(), why: z.string() })),
 });
 export type HarnessView = z.output<typeof harnessView>;
 export const harnessInstalled = z.object({

@@ -15,6 +15,8 @@ export type Operation = {
 };
 
 const none = z.object({});
+/** A body that is a file: `application/octet-stream`, taken in as it comes. */
+export const bytes = z.custom<AsyncIterable<Uint8Array> | Uint8Array>();
 /** The parameter of a path with `:id`. */
 export const id = z.object({ id: z.string().min(1).max(200) });
 /** The answer of what has nothing to tell. */

@@ -1,10 +1,20 @@
 import { z } from 'zod';
 import { event } from './event.ts';
 import { interactionAnswer, interactionView } from './interaction.ts';
-import { id, operation } from './operation.ts';
-import { pageOf, pageQuery, safeName } from './scalars.ts';
+import { attachmentView } from './attachment.ts';
+import { bytes, id, operation } from './operation.ts';
+import { pageOf, pageQuery, requestId, safeName } from './scalars.ts';
 import { permissionMode, unattended } from './permission.ts';
-import { sessionActivity, sessionCreate, sessionState, sessionView, turnChange, turnCreate, turnView } from './session.ts';
+import {
+  reportedCatalogue,
+  sessionActivity,
+  sessionCreate,
+  sessionState,
+  sessionView,
+  turnChange,
+  turnCreate,
+  turnView,
+} from './session.ts';
 import { detailPage, searchHit, transcriptPage } from './transcript.ts';
 
 const turnParams = id.extend({ turn: z.string().min(1).max(200) });
@@ -60,9 +70,15 @@ export const sessionOperations = {
     method: 'patch',
     path: '/sessions/:id',
     scope: 'operator',
-    summary: 'Rename a session, or change what it may do without asking and what becomes of what it asks.',
+    summary: 'Rename a session, or change its mode, model or effort, and what becomes of what it asks.',
     params: id,
-    body: z.strictObject({ name: safeName.optional(), mode: permissionMode.optional(), unattended: unattended.optional() }),
+    body: z.strictObject({
+      name: safeName.optional(),
+      mode: permissionMode.optional(),
+      unattended: unattended.optional(),
+      model: z.string().min(1).max(200).optional(),
+      effort: z.string().min(1).max(50).optional(),
+    }),
     answer: sessionView,
   }),
   sessionLog: operation({
@@ -142,6 +158,33 @@ export const sessionOperations = {
     body: z.strictObject({}),
     answer: sessionView,
     status: 202,
+  }),
+  sessionCommands: operation({
+    method: 'get',
+    path: '/sessions/:id/commands',
+    scope: 'viewer',
+    summary: 'Commands and models that its program reported. It wakes nothing.',
+    params: id,
+    answer: reportedCatalogue,
+  }),
+  attachmentList: operation({
+    method: 'get',
+    path: '/sessions/:id/attachments',
+    scope: 'viewer',
+    summary: 'Files that were given to a session.',
+    params: id,
+    answer: z.object({ items: z.array(attachmentView) }),
+  }),
+  attachmentAdd: operation({
+    method: 'post',
+    path: '/sessions/:id/attachments',
+    scope: 'operator',
+    summary: 'Give a session a file, as its bytes (application/octet-stream); an input names it afterwards.',
+    params: id,
+    query: z.object({ name: z.string().min(1).max(200), requestId: requestId.optional() }),
+    body: bytes,
+    answer: attachmentView,
+    status: 201,
   }),
   turnList: operation({
     method: 'get',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentName, agentRef } from './agent-ref.ts';
+import { attachmentFacts, MAX_TURN_ATTACHMENTS } from './attachment.ts';
 import { contextUse } from './content.ts';
 import { permissionMode, unattended } from './permission.ts';
 import { instant, requestId, safeName } from './scalars.ts';
@@ -40,7 +41,8 @@ export const turnFailure = z.enum([
   'unattended',
 ]);
 
-const promptText = z.string().min(1).max(4_000_000);
+const MAX_PROMPT_CHARS = 4_000_000;
+const promptText = z.string().min(1).max(MAX_PROMPT_CHARS);
 
 /** One input to a session. */
 export const turnView = z.object({
@@ -50,7 +52,9 @@ export const turnView = z.object({
   /** Its number in the log once it was dispatched. */
   turn: z.int().nullable(),
   state: turnState,
+  action: turnAction,
   text: z.string(),
+  attachments: z.array(attachmentFacts),
   outcome: turnOutcome.nullable(),
   /** What went wrong, or why it waits. */
   reason: z.string().nullable(),
@@ -79,6 +83,9 @@ export const sessionView = z.object({
   harness: z.string(),
   model: z.string().nullable(),
   effort: z.string().nullable(),
+  /** What the program said it works with; null: it said nothing yet. */
+  effectiveModel: z.string().nullable(),
+  effectiveEffort: z.string().nullable(),
   mode: permissionMode,
   /** The mode that the program said it is in; null: it said nothing yet. */
   effectiveMode: z.string().nullable(),
@@ -137,8 +144,14 @@ export const sessionCreate = z.strictObject({
 export type SessionCreate = z.output<typeof sessionCreate>;
 
 export const turnCreate = z.strictObject({
-  text: promptText,
+  /** Words; with `compact` what the summary is to keep (may be empty), with `command` what follows its name. */
+  text: z.string().max(MAX_PROMPT_CHARS),
   kind: turnKind.default('prompt'),
+  action: turnAction.optional(),
+  /** For the action `command`: its name as the program reported it, without the slash. */
+  command: z.string().min(1).max(200).optional(),
+  /** Ids of attachments of this session, uploaded before. */
+  attachments: z.array(z.string().min(1).max(200)).max(MAX_TURN_ATTACHMENTS).optional(),
   requestId: requestId.optional(),
 });
 export type TurnCreate = z.output<typeof turnCreate>;
@@ -159,3 +172,15 @@ export const sessionActivity = z.object({
     }),
   ),
 });
+
+/** What a program reported of itself: models as `provider/model`, and its own commands. */
+export const reportedCatalogue = z.object({
+  models: z.array(
+    z.object({ id: z.string(), provider: z.string(), model: z.string(), name: z.string(), efforts: z.array(z.string()) }),
+  ),
+  commands: z.array(z.object({ name: z.string(), description: z.string() })),
+  /** `live`: from a program that runs; `cached`: from an earlier one of this version; `stale`: of another version; `none`: nothing was reported yet. */
+  provenance: z.enum(['live', 'cached', 'stale', 'none']),
+  reportedAt: instant.nullable(),
+});
+export type ReportedCatalogue = z.output<typeof reportedCatalogue>;

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import {
+  bytes,
   operations,
   requestId,
   streamPaths,
@@ -24,7 +25,7 @@ import { checkOrigin, type AllowedHosts } from './guard.ts';
 import { openApiDocument, takesRequestId } from './openapi.ts';
 import type { Pages } from './pages.ts';
 import { parseOutside } from './parse.ts';
-import { checkContentType, readJson } from './read-body.ts';
+import { checkContentType, checkFileType, readJson } from './read-body.ts';
 import type { StreamRequest, Streams } from './streams.ts';
 
 /** What the API is made of. */
@@ -192,13 +193,25 @@ const bodyOf = async (
   context: ApiContext,
   { door, operation, schema }: { door: Door; operation: Operation; schema: NonNullable<Operation['body']> },
 ): Promise<unknown> => {
-  checkContentType(context.req.header('content-type') ?? null);
+  const type = context.req.header('content-type') ?? null;
+  if (schema === bytes) return fileOf(context, type);
+  checkContentType(type);
   const value = await readJson(context.req.raw, door.bodyLimitBytes ?? HTTP_BODY_BYTES);
   return parseOutside(schema, {
     value: withRequestId(context.req.header('idempotency-key'), { value, operation }),
     where: 'body',
   });
 };
+
+/** A file is handed over as it comes: whoever takes it bounds it. */
+const fileOf = (context: ApiContext, type: string | null): AsyncIterable<Uint8Array> => {
+  checkFileType(type);
+  return context.req.raw.body ?? noBytes();
+};
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {
+  // A request without a body is an empty file.
+}
 
 const withRequestId = (header: string | undefined, { value, operation }: { value: unknown; operation: Operation }): unknown => {
   if (header === undefined) return value;

@@ -1,4 +1,4 @@
-import { errorCatalogue, operations, streamPaths, version, type Operation } from '@orrery/protocol';
+import { bytes, errorCatalogue, operations, streamPaths, version, type Operation } from '@orrery/protocol';
 import { z } from 'zod';
 
 /** JSON Schema of one side of the wire; what JSON cannot say is left open. */
@@ -39,9 +39,7 @@ const operationOf = (name: string, operation: Operation): Record<string, unknown
     ...parametersOf(operation.query, 'query'),
     ...(takesRequestId(operation) ? [idempotencyKey] : []),
   ],
-  ...(operation.body === null
-    ? {}
-    : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body, 'input') } } } }),
+  ...(operation.body === null ? {} : { requestBody: { required: true, content: contentOf(operation.body) } }),
   responses: {
     [operation.status]: {
       description: operation.summary,
@@ -50,6 +48,12 @@ const operationOf = (name: string, operation: Operation): Record<string, unknown
     ...failures,
   },
 });
+
+/** JSON, or a file as it is. */
+const contentOf = (body: NonNullable<Operation['body']>): Record<string, unknown> =>
+  body === bytes
+    ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
+    : { 'application/json': { schema: schemaOf(body, 'input') } };
 
 const idempotencyKey = {
   name: 'Idempotency-Key',

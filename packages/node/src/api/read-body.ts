@@ -8,6 +8,14 @@ export const checkContentType = (header: string | null): void => {
   });
 };
 
+/** Refuses a file that is not declared as one, for the same reason. Throws 415. */
+export const checkFileType = (header: string | null): void => {
+  if (/^application\/octet-stream$/i.test(header ?? '')) return;
+  throw new OrreryError('unsupported_media_type', 'The body is not declared as a file.', {
+    rule: 'Files are sent with the header "content-type: application/octet-stream"; what they are, their bytes say.',
+  });
+};
+
 /** Reads a body of at most `limitBytes`, as JSON. Throws 413, `empty_input`, or 400 for what is not UTF-8 or not JSON. */
 export const readJson = async (request: Request, limitBytes: number): Promise<unknown> => {
   const bytes = await readBytes(request, limitBytes);

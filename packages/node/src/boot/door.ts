@@ -28,7 +28,15 @@ import { newestOf, openAgents } from './agents.ts';
 import { projectHandlers } from '../project/index.ts';
 import { queueHandlers } from '../queue/index.ts';
 import type { RunLoop } from '../run/loop.ts';
-import { sessionHandlers, sessionHistoryHandlers, type LiveTexts, type SessionHistory, type Sessions } from '../session/index.ts';
+import { openCatalogues } from './sessions.ts';
+import {
+  catalogueHandlers,
+  sessionHandlers,
+  sessionHistoryHandlers,
+  type LiveTexts,
+  type SessionHistory,
+  type Sessions,
+} from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
 import { usageHandlers } from '../usage/index.ts';
@@ -112,6 +120,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions }),
     ...sessionHistoryHandlers({ store, history: given.history }),
+    ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers(salvageParts(parts)),

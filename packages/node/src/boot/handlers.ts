@@ -98,6 +98,8 @@ const listHarnesses = async ({
       verified: harness.declared !== true || (await hasWorked(store, harness.id)),
       capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null, sessions: sessionsOf(harness) },
       defaultModel: harness.defaultModel,
+      toolGate: harness.session?.capabilities.toolGate ?? null,
+      missing: missingOf(harness),
     })),
   ),
 });
@@ -106,9 +108,13 @@ const listHarnesses = async ({
 const sessionsOf = ({ session }: Harness): boolean | string[] => {
   if (session === null) return false;
   const { modes, fork, rewind, ...abilities } = session.capabilities;
-  const able = Object.entries(abilities).flatMap(([name, can]) => (can ? [name] : []));
+  const able = Object.entries(abilities).flatMap(([name, can]) => (can === true ? [name] : []));
   return [...able, `fork ${fork}`, `rewind ${rewind}`, ...modes.map((mode) => `mode ${mode}`)];
 };
+
+/** What it cannot in a conversation, each with its reason. */
+const missingOf = ({ session }: Harness): { what: string; why: string }[] =>
+  Object.entries(session?.capabilities.missing ?? {}).map(([what, why]) => ({ what, why }));
 
 /** The project's file at the commit a task would begin at now. */
 const projectFile = async (

@@ -17,6 +17,7 @@ describe('retention by the node itself', () => {
       environments: { prune: async (how) => (asked.push(how), { dryRun: false, olderThanMs: 0, items: [] }) },
       config: { current: () => nodeSchema.parse({ retention }) },
       log: { warn: () => undefined },
+      sweepAttachments: async () => 0,
       conversationsDirectory: join(tmpdir(), 'orrery-no-conversations'),
     });
     vi.advanceTimersByTime(3 * RETENTION_MS);

@@ -12,6 +12,8 @@ export type RetentionParts = {
   readonly config: Pick<Config, 'current'>;
   readonly log: Pick<Log, 'warn'>;
   readonly conversationsDirectory: string;
+  /** Removes files that were given to sessions and that nobody names. */
+  readonly sweepAttachments: () => Promise<number>;
 };
 
 const DAY_MS = 86_400_000;
@@ -20,12 +22,20 @@ const DAY_MS = 86_400_000;
  * What is kept for some days goes after them, once at the start and then every hour, by the days that are configured then.
  * Environments go by themselves only where the operator said after how long. Answers how to stop that.
  */
-export const cleanHourly = ({ workspace, environments, config, log, conversationsDirectory }: RetentionParts): (() => void) => {
+export const cleanHourly = ({
+  workspace,
+  environments,
+  config,
+  log,
+  conversationsDirectory,
+  sweepAttachments,
+}: RetentionParts): (() => void) => {
   const clean = (): void => {
     const { asideDays, conversationDays, environmentDays } = config.current().retention;
     const work = [
       workspace.reclaim({ dryRun: false, days: asideDays }),
       workspace.reclaimSetups(),
+      sweepAttachments(),
       dropConversations(conversationsDirectory, clock.nowMs() - conversationDays * DAY_MS),
       ...(environmentDays === null ? [] : [environments.prune({ dryRun: false, actor: 'node' })]),
     ];

@@ -1,17 +1,21 @@
+import { join } from 'node:path';
 import { OrreryError, type AgentView, type PermissionMode, type SessionCreate } from '@orrery/protocol';
 import { wishOf, type AgentWish } from '../agent/index.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
 import { countOpen, createInteractions, type Interactions } from '../interaction/index.ts';
-import { createUsage } from '../usage/index.ts';
+import { splitModel } from '../harness/model-name.ts';
 import {
+  attachmentBytes,
+  createCatalogues,
   createLiveTexts,
   createSessionHistory,
   createSessions,
   findSession,
   goOnIn,
   type KeptAgent,
+  sweepAttachments,
   type LiveTexts,
   type SessionConductor,
   type SessionHistory,
@@ -50,6 +54,7 @@ export const openTalking = (
     ...given.running,
     interactions,
     liveTexts,
+    attachmentBytes: (id) => attachmentBytes(attachmentsDirectory(parts), id),
     sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
   });
   const { environments, checkRoom } = given;
@@ -68,6 +73,27 @@ const openHistory = (
     sessions: given.sessions,
     canRewind: (harness) => parts.harnesses.get(harness).session?.capabilities.rewind ?? 'replaced',
     conductor: given.conductor,
+  });
+
+/** Files that people gave to sessions. */
+const attachmentsDirectory = ({ paths }: Pick<Parts, 'paths'>): string => join(paths.data, 'attachments');
+
+/** Removes those that nobody names. */
+export const sweepOrphans = (parts: Parts): Promise<number> =>
+  sweepAttachments({ store: parts.store, clock, attachments: attachmentsDirectory(parts) });
+
+const NOTHING = { images: false, files: false, compaction: false, models: false, effort: false };
+const abilitiesOf = ({ harnesses }: Parts, harness: string) => harnesses.get(harness).session?.capabilities ?? NOTHING;
+
+/** What programs reported of themselves. */
+export const openCatalogues = ({ store, harnesses }: Parts) =>
+  createCatalogues({
+    store,
+    harness: (id) => {
+      const { provider, pin } = harnesses.get(id);
+      return { id, provider, version: pin?.version ?? null };
+    },
+    split: splitModel,
   });
 
 /** What waits for people. */
@@ -89,13 +115,15 @@ const openSessions = (
   given: { readonly environments: Environments; readonly checkRoom: () => void; readonly conductor: () => SessionConductor },
 ): Sessions => {
   const { store, projects } = parts;
-  const usage = createUsage({ store });
   return createSessions({
     store,
     clock,
     ids,
     admit: (asked) => admit(parts, given.environments, asked),
     checkMode: (harness, mode) => checkMode(parts, harness, mode),
+    abilities: (harness) => abilitiesOf(parts, harness),
+    checkModel: (harness, model) => parts.harnesses.get(harness).session?.checkModel?.(model),
+    attachments: attachmentsDirectory(parts),
     canSteer: (harness) => parts.harnesses.get(harness).session?.capabilities.steer ?? false,
     place: (asked, requestId) => place(given.environments, asked, requestId),
     resolveProject: projects.resolve,
@@ -111,7 +139,7 @@ const openSessions = (
       );
     },
     openInteractions: (sessionId) => countOpen(store.read, sessionId),
-    usageOf: (sessionId) => usage.ofTask(sessionId),
+    usageOf: (sessionId) => parts.usage.ofTask(sessionId),
     checkRoom: given.checkRoom,
     conductor: given.conductor,
   });

@@ -7,6 +7,7 @@ import { leftOpen, type Dialogue, type DialogueStep } from './dialogue.ts';
 import type { Harness } from './harness.ts';
 import { MAX_OPEN_WORKS, MAX_PLAN_ENTRIES } from './limits.ts';
 import { piHarness } from './pi/index.ts';
+import { createHarnessRegistry } from './registry.ts';
 
 const START = { conversation: null, branch: null, workdir: '/place', model: null, effort: null, mode: 'all' as PermissionMode };
 
@@ -282,5 +283,14 @@ describe('works that are open', () => {
         many.map((work) => ({ ...work, state: 'completed' as const })),
       ),
     ).toEqual([]);
+  });
+});
+
+describe('what a program cannot', () => {
+  const talkers = createHarnessRegistry().list.flatMap(({ id, session }) => (session === null ? [] : [[id, session] as const]));
+  it.each(talkers)('of %s has a reason, and only that', (_, session) => {
+    const { missing, modes: _modes, toolGate: _gate, ...abilities } = session.capabilities;
+    const lacking = Object.entries(abilities).flatMap(([name, can]) => (can === false ? [name] : []));
+    expect(Object.keys(missing).toSorted()).toEqual(lacking.toSorted());
   });
 });

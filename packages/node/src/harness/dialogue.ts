@@ -3,7 +3,15 @@
 // state is stored with the offset it was read up to, and what it says is stored before it is written, so that another
 // start of the node goes on with both exactly where they are. Contract: sessions, "Dispatch".
 
-import type { Answers, ConversationBody, InteractionAsk, InteractionOutcome, LiveKind, PermissionMode } from '@orrery/protocol';
+import type {
+  Answers,
+  ConversationBody,
+  InteractionAsk,
+  InteractionOutcome,
+  LiveKind,
+  PermissionMode,
+  TurnAction,
+} from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
 import { MAX_LINE_BYTES, MAX_LOG_NOTICES } from './limits.ts';
@@ -14,7 +22,14 @@ import { countDrift, noticeOf, parseFrame } from './frames.ts';
 
 /** What a person or the queue wants the program to be told. */
 export type SessionCommand =
-  | { readonly kind: 'prompt'; readonly turn: number; readonly text: string }
+  | {
+      readonly kind: 'prompt';
+      readonly turn: number;
+      readonly text: string;
+      /** What it is for; absent: words. The text of another is the program's own command. */
+      readonly action?: TurnAction;
+      readonly images?: readonly PromptImage[];
+    }
   | { readonly kind: 'steer'; readonly key: string; readonly text: string }
   | { readonly kind: 'interrupt' }
   | {
@@ -24,7 +39,12 @@ export type SessionCommand =
       readonly answers: Answers | null;
       readonly message: string | null;
     }
-  | { readonly kind: 'mode'; readonly mode: PermissionMode };
+  | { readonly kind: 'mode'; readonly mode: PermissionMode }
+  /** Null: as the program thinks best. */
+  | { readonly kind: 'model'; readonly model: string | null; readonly effort: string | null };
+
+/** An image that goes with a prompt; its file is there inside too. */
+export type PromptImage = { readonly mediaType: string; readonly base64: string; readonly path: string };
 
 /** What the program reported of itself. Nothing in it is guessed. */
 export type SessionCatalogue = {
@@ -44,6 +64,8 @@ export type SessionFact =
   /** What it reports anew; the rest stays as it was reported. */
   | { readonly kind: 'catalogue'; readonly catalogue: Partial<SessionCatalogue> }
   | { readonly kind: 'mode'; readonly mode: string }
+  /** What it works with; null: it did not say. */
+  | { readonly kind: 'model'; readonly model: string | null; readonly effort: string | null }
   | { readonly kind: 'accepted'; readonly turn: number }
   | { readonly kind: 'steered'; readonly key: string; readonly refused: string | null }
   /** A steer came after its turn and began the next one by itself. */

@@ -154,6 +154,19 @@ export type SessionCapabilities = {
   readonly fork: 'native' | 'copied' | 'none';
   /** How it goes back: by the program itself, or in a new conversation that is given a record of what is kept. */
   readonly rewind: 'native' | 'replaced';
+  readonly effort: boolean;
+  /** Images go with an input; other files are put beside the checkout, for which it needs nothing. */
+  readonly images: boolean;
+  readonly files: boolean;
+  readonly plans: boolean;
+  readonly context: boolean;
+  readonly compaction: boolean;
+  readonly subAgents: boolean;
+  readonly backgroundTasks: boolean;
+  /** Whether each tool call can be decided before it happens. */
+  readonly toolGate: 'before' | 'after' | 'none';
+  /** Why something is missing, in a sentence for people: one for each ability that is not there. */
+  readonly missing: Readonly<Record<string, string>>;
 };
 
 /** The part of an adapter for conversations that people hold. */
@@ -164,6 +177,8 @@ export type SessionAdapter = {
   /** A process for each turn, started with its prompt, which is told nothing more. Absent: one process for many turns. */
   readonly perTurn?: true;
   launch(context: SessionContext): SessionLaunch;
+  /** Throws `unsupported` for a model that it cannot use; absent: it takes any name. */
+  readonly checkModel?: (model: string) => void;
   /** Whether it ended because it does not have the conversation that it was to go on with, by the end of its stderr. Pure. */
   hasLost(stderr: string): boolean;
   dialogue(from: { readonly offset: number; readonly state: DialogueState | null }): Dialogue;

@@ -150,6 +150,7 @@ const takeFact = (having: With, now: SpokenState, fact: SessionFact): Taken => {
     case 'catalogue':
     case 'mode':
     case 'position':
+    case 'model':
     case 'steered':
     case 'began':
     case 'withdrawn':

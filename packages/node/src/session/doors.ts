@@ -36,6 +36,18 @@ export type SessionParts = {
   admit(asked: SessionCreate): Promise<Admitted>;
   /** Throws `unsupported` for a mode that the program cannot keep. */
   checkMode(harness: string, mode: PermissionMode): void;
+  /** What its program can do in a conversation. */
+  abilities(harness: string): {
+    readonly images: boolean;
+    readonly files: boolean;
+    readonly compaction: boolean;
+    readonly models: boolean;
+    readonly effort: boolean;
+  };
+  /** Throws `unsupported` for a model that the program cannot use. */
+  checkModel(harness: string, model: string): void;
+  /** Where the bytes of attachments are. */
+  readonly attachments: string;
   /** Whether the program takes words into a turn that runs. */
   canSteer(harness: string): boolean;
   /** The environment that was named, or one that is made for this request. */

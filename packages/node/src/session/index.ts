@@ -12,11 +12,15 @@ export { checkpointsOf, findCheckpoint, insertCheckpoint, removeCheckpoints, typ
 export type { KeptAgent, SessionConductor } from './doors.ts';
 export { handOverRecord } from './hand-over-record.ts';
 export { createSessionHistory, type SessionHistory } from './history.ts';
-export { isActive, keptAgent, sessionNotFound, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export { isActive, keptAgent, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
 export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS } from './limits.ts';
 export { sessionHistoryHandlers } from './history-routes.ts';
+export { commandName, commandsOf, noCommand } from './actions.ts';
+export { attachmentBytes, sweepAttachments } from './attachments.ts';
+export { createCatalogues, keepCatalogue } from './catalogues.ts';
+export { isImage } from './media-type.ts';
 export { createLiveTexts, type LiveTexts } from './live-text.ts';
-export { sessionHandlers } from './routes.ts';
+export { catalogueHandlers, sessionHandlers } from './routes.ts';
 export { createSessions, type Sessions } from './service.ts';
 export {
   changeSession,

@@ -4,8 +4,9 @@ import { OrreryError, type TurnCreate } from '@orrery/protocol';
 import { intentHash } from '../kernel/intent.ts';
 import { SESSION_LINE_BYTES, SESSION_QUEUE, SESSION_QUEUE_CHARS } from '../kernel/limits.ts';
 import type { Tx } from '../store/store.ts';
+import { meaningOf, type Meant } from './actions.ts';
 import type { SessionParts } from './doors.ts';
-import { isActive, sessionNotFound, turnNotFound, whyClosed, type SessionRow, type TurnRow } from './model.ts';
+import { isActive, otherIntent, sessionNotFound, turnNotFound, whyClosed, type SessionRow, type TurnRow } from './model.ts';
 import { changeSession, findSession, findTurn, insertTurn, lastNumbers, openTurns, updateTurn } from './store.ts';
 
 /** Throws what there is to throw. */
@@ -13,15 +14,19 @@ export const refuse = (error: OrreryError | null): void => {
   if (error !== null) throw error;
 };
 
-/** The same request id for something else. */
-export const otherIntent = (requestId: string, what: string): OrreryError =>
-  new OrreryError('request_conflict', `Request ${requestId} was used for another ${what}.`, {
-    rule: 'One request id stands for one intent; the same id with the same intent gets the same answer.',
-    fix: 'Leave the request id out, or choose a new one.',
+/** Tells a repeated input from another one under the same request id. */
+export const turnHash = ({ text, kind, action = 'say', command, attachments = [] }: TurnIntent): string =>
+  intentHash({
+    ...{ text, kind },
+    ...(action === 'say' ? {} : { action }),
+    ...(command === undefined ? {} : { command }),
+    ...(attachments.length === 0 ? {} : { attachments }),
   });
 
-/** Tells a repeated input from another one under the same request id. */
-export const turnHash = (intent: { readonly text: string; readonly kind: string }): string => intentHash(intent);
+type TurnIntent = { readonly text: string; readonly kind: string } & Pick<
+  Partial<TurnCreate>,
+  'action' | 'command' | 'attachments'
+>;
 
 /** The row of an input that waits. */
 export const newTurn = (
@@ -33,13 +38,16 @@ export const newTurn = (
     readonly requestId: string;
     readonly position: number;
     readonly nowMs: number;
-  },
+    readonly hash: string;
+  } & Partial<Pick<Meant, 'action' | 'attachments'>>,
 ) => ({
   id: parts.ids('turn'),
   session_id: sessionId,
   request_id: given.requestId,
-  intent_hash: turnHash({ text: given.text, kind: given.kind }),
+  intent_hash: given.hash,
   kind: given.kind,
+  action: given.action ?? 'say',
+  attachments: JSON.stringify(given.attachments ?? []),
   text: given.text,
   position: given.position,
   state: 'pending',
@@ -55,23 +63,26 @@ export const addTurn = async (
   asked: TurnCreate,
 ): Promise<{ turn: TurnRow; replayed: boolean }> => {
   const requestId = asked.requestId ?? parts.ids('request');
+  const hash = turnHash(asked);
   return parts.store.transaction(async (tx) => {
     const known = await findTurn(tx.db, id, requestId);
     if (known !== null) {
-      if (known.intent_hash !== turnHash({ text: asked.text, kind: asked.kind })) throw otherIntent(requestId, 'input');
+      if (known.intent_hash !== hash) throw otherIntent(requestId, 'input');
       return { turn: known, replayed: true };
     }
     const session = await findSession(tx.db, id);
     if (session === null) throw sessionNotFound(id);
     refuse(whyClosed(session));
     const open = await openTurns(tx.db, id);
-    checkQueue(session, open, asked);
+    const meant = await meaningOf(parts, tx, { session, asked });
+    checkQueue(session, open, meant);
     if (asked.kind === 'steer') checkSteer(parts, session, open);
     const { position } = await lastNumbers(tx.db, id);
     const row = newTurn(parts, id, {
-      text: asked.text,
+      ...meant,
       kind: asked.kind,
       requestId,
+      hash,
       position: position + 1,
       nowMs: parts.clock.nowMs(),
     });
@@ -105,6 +116,11 @@ const checkQueue = ({ name }: SessionRow, others: readonly TurnRow[], { text }: 
 
 /** Gives an input that waits another text; its request stays the one that was made. */
 export const editTurn = async (tx: Tx, turn: TurnRow, text: string): Promise<void> => {
+  if (turn.action !== 'say')
+    throw new OrreryError('unsupported', 'A command is not edited.', {
+      rule: 'It is checked when it is given: take it back and give another.',
+      fix: `orrery session remove SESSION ${turn.id}`,
+    });
   const session = await sessionOf(tx, turn);
   const others = (await openTurns(tx.db, session.id)).filter(({ id }) => id !== turn.id);
   checkQueue(session, others, { text });

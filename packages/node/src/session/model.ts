@@ -62,6 +62,8 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   model: row.model,
   effort: row.effort,
   mode: row.mode as PermissionMode,
+  effectiveModel: row.effective_model,
+  effectiveEffort: row.effective_effort,
   effectiveMode: row.effective_mode,
   context: row.context === null ? null : (JSON.parse(row.context) as SessionView['context']),
   usage: around.usage,
@@ -89,7 +91,9 @@ export const toTurn = (row: TurnRow, replayed: boolean): TurnView => ({
   kind: row.kind as TurnView['kind'],
   turn: row.turn,
   state: row.state as TurnState,
+  action: row.action as TurnView['action'],
   text: row.text,
+  attachments: JSON.parse(row.attachments) as TurnView['attachments'],
   outcome: row.outcome as TurnView['outcome'],
   reason: row.reason,
   createdAt: toInstant(row.created_at),
@@ -135,3 +139,17 @@ export const whyNotWaiting = (turn: TurnRow): OrreryError | null => {
     details: { state: turn.state },
   });
 };
+
+/** The same request id for something else. */
+export const otherIntent = (requestId: string, what: string): OrreryError =>
+  new OrreryError('request_conflict', `Request ${requestId} was used for another ${what}.`, {
+    rule: 'One request id stands for one intent; the same id with the same intent gets the same answer.',
+    fix: 'Leave the request id out, or choose a new one.',
+  });
+
+/** What a program was told when it has been told everything there is. */
+export const toldOf = ({ mode, model, effort }: Pick<SessionRow, 'mode' | 'model' | 'effort'>) => ({
+  told_mode: mode,
+  told_model: model,
+  told_effort: effort,
+});

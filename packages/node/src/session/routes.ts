@@ -1,5 +1,6 @@
 import { OrreryError, type OperationHandlers } from '@orrery/protocol';
 import type { Store } from '../store/store.ts';
+import type { Catalogues } from './catalogues.ts';
 import type { SessionRow } from './model.ts';
 import type { Sessions } from './service.ts';
 import { findSession } from './store.ts';
@@ -18,6 +19,8 @@ type SessionOperations =
   | 'sessionClose'
   | 'sessionResume'
   | 'sessionEnd'
+  | 'attachmentList'
+  | 'attachmentAdd'
   | 'turnList'
   | 'turnAdd'
   | 'turnSet'
@@ -33,6 +36,11 @@ const activityOf = (row: SessionRow | null): Activity => {
   if (row === null) return 'missing';
   if (row.state === 'failed') return 'unavailable';
   return row.state === 'starting' ? 'running' : (row.state as Activity);
+};
+
+const bytesOf = async function* (body: AsyncIterable<Uint8Array> | Uint8Array): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body;
+  else yield* body;
 };
 
 /** Handlers of the session operations. */
@@ -65,9 +73,23 @@ export const sessionHandlers = ({
   sessionClose: ({ params }) => sessions.leave(params.id, 'close'),
   sessionResume: ({ params }) => sessions.resume(params.id),
   sessionEnd: ({ params }) => sessions.leave(params.id, 'end'),
+  attachmentList: async ({ params }) => ({ items: await sessions.attachments(params.id) }),
+  attachmentAdd: ({ params, query, body }) => sessions.attach(params.id, { ...query, body: bytesOf(body) }),
   turnList: async ({ params }) => ({ items: await sessions.turns(params.id), seq: store.seq() }),
   turnAdd: ({ params, body }) => sessions.addTurn(params.id, body),
   turnSet: ({ params, body }) => sessions.setTurn(params.id, params.turn, body),
   turnRemove: ({ params }) => sessions.removeTurn(params.id, params.turn),
   turnDecide: ({ params, body }) => sessions.decide(params.id, params.turn, body.decision),
+});
+
+/** Handlers of what programs reported of themselves. */
+export const catalogueHandlers = ({
+  sessions,
+  catalogues,
+}: {
+  readonly sessions: Pick<Sessions, 'find'>;
+  readonly catalogues: Catalogues;
+}): Pick<OperationHandlers, 'sessionCommands' | 'harnessModels'> => ({
+  sessionCommands: async ({ params }) => catalogues.ofSession(await sessions.find(params.id)),
+  harnessModels: ({ params }) => catalogues.ofHarness(params.id),
 });

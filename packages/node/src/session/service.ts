@@ -1,5 +1,6 @@
 import {
   OrreryError,
+  type AttachmentView,
   type OperationCall,
   type PermissionMode,
   type SessionCreate,
@@ -10,21 +11,14 @@ import {
 } from '@orrery/protocol';
 import { intentHash } from '../kernel/intent.ts';
 import type { Tx } from '../store/store.ts';
+import { checkChange, type SessionChange } from './changes.ts';
+import { attachmentsOf } from './attachment-store.ts';
+import { takeAttachment, toAttachment } from './attachments.ts';
 import type { SessionParts } from './doors.ts';
-import {
-  addTurn,
-  askInterrupt,
-  checkLine,
-  editTurn,
-  newTurn,
-  otherIntent,
-  refuse,
-  reorder,
-  retryTurn,
-  takeBack,
-} from './inputs.ts';
+import { addTurn, askInterrupt, checkLine, editTurn, newTurn, refuse, reorder, retryTurn, takeBack, turnHash } from './inputs.ts';
 import {
   isActive,
+  otherIntent,
   sessionNotFound,
   toSession,
   toTurn,
@@ -51,7 +45,6 @@ import {
 import { createTranscripts, type Transcripts } from './transcript.ts';
 
 /** What of a session may be changed at any time. */
-type SessionChange = { readonly name?: string; readonly mode?: PermissionMode; readonly unattended?: Unattended };
 
 /** Use cases of sessions; one transaction each. A reference is an id, the beginning of one, or a name. */
 export type Sessions = {
@@ -68,11 +61,15 @@ export type Sessions = {
   /** What waits in one that was closed is sent again. @throws OrreryError conflict for one that ended */
   resume(reference: string): Promise<SessionView>;
   addTurn(reference: string, asked: TurnCreate): Promise<TurnView>;
+  attach(reference: string, given: Attaching): Promise<AttachmentView>;
+  attachments(reference: string): Promise<AttachmentView[]>;
   turns(reference: string): Promise<TurnView[]>;
   setTurn(reference: string, turn: string, change: { readonly text?: string; readonly position?: number }): Promise<TurnView>;
   removeTurn(reference: string, turn: string): Promise<TurnView>;
   decide(reference: string, turn: string, decision: 'retry' | 'discard'): Promise<TurnView>;
 };
+
+type Attaching = { readonly name: string; readonly requestId?: string | undefined; readonly body: AsyncIterable<Uint8Array> };
 
 /** Inputs that are over and are still shown with those that wait. */
 const SHOWN_ENDED = 50;
@@ -173,10 +170,10 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const nextCursor = rows.length === limit ? String(rows.at(-1)?.key ?? '') : null;
       return { items: await Promise.all(rows.map((row) => view(row))), nextCursor, seq: store.seq() };
     },
-    set: (reference, asked) =>
+    set: (reference, wanted) =>
       change(reference, async (tx, row, nowMs) => {
-        if (asked.mode !== undefined) parts.checkMode(row.harness, asked.mode);
-        await changeSession(tx, row.id, { ...asked, nowMs });
+        checkChange(parts, row, wanted);
+        await changeSession(tx, row.id, { ...wanted, nowMs });
       }),
     interrupt: (reference) => change(reference, (tx, row, nowMs) => askInterrupt(tx, row, nowMs)),
     leave: (reference, how) =>
@@ -197,6 +194,13 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const { turn, replayed } = await addTurn(parts, row, asked);
       if (!replayed) parts.conductor().wake(row.id);
       return toTurn(turn, replayed);
+    },
+    attach: async (reference, { name, requestId, body }) => {
+      return takeAttachment(parts, await find(reference), { name, requestId: requestId ?? parts.ids('request'), body });
+    },
+    attachments: async (reference) => {
+      const { id } = await find(reference);
+      return (await attachmentsOf(store.read, id)).map((row) => toAttachment(row, false));
     },
     turns: async (reference) => {
       const { id } = await find(reference);
@@ -270,7 +274,10 @@ const begin = async (
     if (asked.prompt !== undefined)
       await insertTurn(
         tx.db,
-        newTurn(parts, id, { text: asked.prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position: 1, nowMs }),
+        newTurn(parts, id, {
+          ...{ text: asked.prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position: 1, nowMs },
+          hash: turnHash({ text: asked.prompt, kind: 'prompt' }),
+        }),
       );
     await tx.append([
       { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },

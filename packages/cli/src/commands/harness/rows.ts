@@ -22,6 +22,15 @@ export const harnessCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'harness',
+    verb: 'models',
+    summary: 'list models that an agent program reported',
+    arguments: [harness],
+    examples: [{ line: 'orrery harness models claude', does: 'with the efforts of each; nothing is started for it' }],
+    operations: ['harnessList', 'harnessModels'],
+    load: async () => (await import('./models.ts')).harnessModels,
+  },
+  {
+    noun: 'harness',
     verb: 'install',
     summary: 'install an agent program below the data directory',
     detail: 'The version that Orrery was tested with; what you installed yourself is not touched.',

@@ -4,6 +4,13 @@ import { factsText } from '../../screen.ts';
 import type { Command } from '../command.ts';
 import { isToInstall } from './list.ts';
 
+/** When a tool call of a conversation can be decided. */
+const gates = {
+  before: 'each tool call can be decided before it happens',
+  after: 'a tool call is known when it has happened',
+  none: 'no tool call can be decided',
+} as const;
+
 /** `orrery harness show`. */
 export const harnessShow: Command = async (context) => {
   const { client } = await context.connect();
@@ -27,6 +34,8 @@ export const harnessShow: Command = async (context) => {
     ['pinned', one.pinnedVersion],
     ['model', one.defaultModel],
     ...capabilities,
+    ['tool gate', one.toolGate === null ? null : gates[one.toolGate]],
+    ...one.missing.map(({ what, why }) => [`no ${what}`, inertLine(why)] as const),
   ]);
   return {
     result: one,

@@ -5,7 +5,9 @@ import { inertLine } from '../../inert.ts';
 import { countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
-type SessionChange = Partial<Pick<SessionView, 'name' | 'mode' | 'unattended'>>;
+type SessionChange = Partial<
+  Pick<SessionView, 'name' | 'mode' | 'unattended'> & { readonly model: string; readonly effort: string }
+>;
 type Asked = { readonly client: Client; readonly id: string };
 
 /** One change of a session, and a line that says what it came to. */
@@ -51,11 +53,13 @@ export const sessionEnd = changing(
 /** `orrery session set`. */
 export const sessionSet: Command = async (context) => {
   const { input } = context;
-  const given = (['name', 'mode', 'unattended'] as const).map((option) => [option, input.text(option)] as const);
+  const given = (['name', 'mode', 'unattended', 'model', 'effort'] as const).map(
+    (option) => [option, input.text(option)] as const,
+  );
   const body: SessionChange = Object.fromEntries(given.filter(([, value]) => value !== null));
   if (Object.keys(body).length === 0)
     throw new OrreryError('invalid_input', 'There is nothing to change.', {
-      rule: 'Give a name, a mode, or what becomes of what it asks.',
+      rule: 'Give a name, a mode, a model, an effort, or what becomes of what it asks.',
       fix: 'orrery session set SESSION --mode edits',
     });
   const { client } = await context.connect();
@@ -67,6 +71,10 @@ export const sessionSet: Command = async (context) => {
   });
   return {
     result: { session },
-    text: `${inertLine(session.name)}: mode ${session.mode}${session.unattended === 'wait' ? '' : `, unattended ${session.unattended}`}.`,
+    text: `${[
+      `${inertLine(session.name)}: mode ${session.mode}`,
+      ...(session.unattended === 'wait' ? [] : [`unattended ${session.unattended}`]),
+      ...[session.model, session.effort].flatMap((one) => (one === null ? [] : [inertLine(one)])),
+    ].join(', ')}.`,
   };
 };

@@ -1,6 +1,7 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { askedCommands, session } from './asked-rows.ts';
 import { closing, historyCommands } from './history-rows.ts';
+import { contentCommands } from './content-rows.ts';
 
 const turn: ArgumentSpec = { name: 'input', required: true, summary: 'id of an input (orrery session queue)' };
 
@@ -80,17 +81,25 @@ export const sessionCommands: readonly CommandSpec[] = [
     noun: 'session',
     verb: 'send',
     summary: 'say something in a session and watch the answer',
-    arguments: [session, { name: 'prompt', required: true, summary: 'what to say; - reads it from standard input' }],
-    options: [{ name: 'steer', kind: 'flag', summary: 'into the turn that runs, instead of after it' }, noWait, timeout],
+    arguments: [session, { name: 'prompt', required: false, summary: 'what to say; - reads it from standard input' }],
+    options: [
+      { name: 'steer', kind: 'flag', summary: 'into the turn that runs, instead of after it' },
+      { name: 'attach', kind: 'list', value: 'FILE', summary: 'this file goes with it; may be given again', completes: 'file' },
+      { name: 'command', kind: 'text', value: 'NAME', summary: 'a command of the program (orrery session commands)' },
+      noWait,
+      timeout,
+    ],
     examples: [
       { line: 'orrery session send site-1 "now the other test"', does: 'after what it does now' },
+      { line: 'orrery session send site-1 "what is this?" --attach shot.png', does: 'with an image' },
       { line: 'orrery session send site-1 --steer "leave the docs alone"', does: 'while it works' },
     ],
     exits: watched,
-    operations: ['turnAdd', 'turnList', 'sessionShow', 'sessionLog'],
+    operations: ['turnAdd', 'turnList', 'sessionShow', 'sessionLog', 'attachmentAdd'],
     changes: 'once',
     load: async () => (await import('./send.ts')).sessionSend,
   },
+  ...contentCommands({ session, options: [noWait, timeout], exits: watched }),
   {
     noun: 'session',
     verb: 'list',
@@ -172,9 +181,15 @@ export const sessionCommands: readonly CommandSpec[] = [
   {
     noun: 'session',
     verb: 'set',
-    summary: 'rename a session, or change what it does without asking and what becomes of what it asks',
+    summary: 'rename a session, or change its mode, model or effort, and what becomes of what it asks',
     arguments: [session],
-    options: [{ name: 'name', kind: 'text', value: 'NAME', summary: 'its new name' }, mode, unattended],
+    options: [
+      { name: 'name', kind: 'text', value: 'NAME', summary: 'its new name' },
+      mode,
+      unattended,
+      { name: 'model', kind: 'text', value: 'MODEL', summary: 'its model, from the next turn on (orrery harness models)' },
+      { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks, from the next turn on' },
+    ],
     examples: [{ line: 'orrery session set site-1 --mode edits', does: 'from now on, also in the turn that runs' }],
     operations: ['sessionSet'],
     changes: 'plain',

@@ -17,6 +17,13 @@ export const stateText = (screen: Screen, state: SessionView['state']): string =
 const agentText = ({ name, source, path, hash }: NonNullable<SessionView['agent']>): string =>
   `${inertLine(name)} (${source}: ${inertLine(path)}, ${hash.slice(0, 12)})`;
 
+/** What the program said it works with, where that is not what was asked for. */
+const worksWith = ({ model, effort, effectiveModel, effectiveEffort }: SessionView): string | null => {
+  const said = [effectiveModel, effectiveEffort].flatMap((one) => (one === null ? [] : [inertLine(one)]));
+  const same = (effectiveModel === model || effectiveModel === null) && (effectiveEffort === effort || effectiveEffort === null);
+  return said.length === 0 || same ? null : `${said.join(', ')} (the program says)`;
+};
+
 /** Facts of a session. */
 export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
   factsText(screen, [
@@ -34,6 +41,7 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
         .map(inertLine)
         .join(', '),
     ],
+    ['works with', worksWith(session)],
     [
       'mode',
       session.effectiveMode === null ? session.mode : `${session.mode} (the program says ${inertLine(session.effectiveMode)})`,

@@ -195,6 +195,8 @@ const tell = (now: State, command: SessionCommand, preset: AcpPreset): Step => {
       return tellMode(now, preset, command.mode);
     case 'answer':
       return answer(now, command, preset.program);
+    case 'model':
+      throw cannotBeTold(preset.program, 'change its model while it runs; it has another from its next start on');
     case 'steer':
       throw cannotBeTold(preset.program, 'take words into the turn that runs');
   }

@@ -171,8 +171,9 @@ const onAssistant = (content: ClaudeContent, frame: Extract<Frame, { type: 'assi
   // A sub-agent has a window and a list of its own.
   if (frame.parent_tool_use_id != null) return nothing(content);
   const { usage } = frame.message;
-  const used =
-    usage == null ? content.used : usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+  // What it says by itself, without a model, took none.
+  const took = usage == null ? 0 : usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+  const used = took === 0 ? content.used : took;
   let heard: Heard = nothing({ ...content, used });
   for (const part of frame.message.content) {
     const block = assistantBlock.safeParse(part).data;

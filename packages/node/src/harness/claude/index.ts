@@ -14,7 +14,7 @@ const launch = (context: TurnContext): TurnLaunch => {
   const program = requireProgram(context.program, 'claude');
   return {
     command: program.executable,
-    args: [...claudeArguments(context), '--dangerously-skip-permissions'],
+    args: [...claudeArguments(context, { commands: false }), '--dangerously-skip-permissions'],
     env: claudeEnvironment(context),
     homeFiles: {},
     input: new TextEncoder().encode(`${JSON.stringify(userLine(promptText(context.prompt)))}\n`),

@@ -10,11 +10,12 @@ const MAX_RETRIES = '1';
 type Common = Pick<TurnContext, keyof TurnContext & keyof SessionContext>;
 
 /** Arguments that do not depend on what it is for. */
-export const claudeArguments = (context: Common): readonly string[] => [
+export const claudeArguments = (context: Common, { commands }: { readonly commands: boolean }): readonly string[] => [
   '-p',
   ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--replay-user-messages'],
   ...['--settings', JSON.stringify(claudeSettings(context))],
-  '--disable-slash-commands',
+  // In a session its own commands can be chosen; in a task there is nobody to choose one.
+  ...(commands ? [] : ['--disable-slash-commands']),
   ...claudeChoices(context),
 ];
 

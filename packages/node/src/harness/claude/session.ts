@@ -1,27 +1,21 @@
 // Claude Code as the program of a session: one process for many turns, JSON lines both ways, and its control requests.
 
-import type { PermissionMode } from '@orrery/protocol';
 import { z } from 'zod';
-import {
-  cannotBeTold,
-  createDialogue,
-  type SessionCatalogue,
-  type SessionCommand,
-  type SessionDialect,
-  type Spoken,
-} from '../dialogue.ts';
-import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
+import { cannotBeTold, createDialogue, type SessionCommand, type SessionDialect, type Spoken } from '../dialogue.ts';
+import { clip } from '../clip.ts';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import type { SessionAdapter } from '../harness.ts';
+import { ownModel } from '../model-name.ts';
+import { noticeOf } from '../frames.ts';
 import { formAsk } from '../forms.ts';
-import { requireProgram } from '../program.ts';
 import { askOf, asked, decisionOf } from './asks.ts';
-import { branchArguments, claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
+import { promptText, userLine } from './launch.ts';
 import { noContent } from './content.ts';
 import { liveOf, writing } from './live.ts';
+import { catalogueOf, isLocal, localFailureOf, promptLine, refusedWith, settingsOf, without } from './orders.ts';
+import { claudeAbilities, claudeSessionLaunch, modes } from './session-launch.ts';
 import { claudeDialect, claudeState } from './translate.ts';
 import { chainEntry, controlCancel, controlRequest, controlResponse, userFrame } from './wire.ts';
-
-/** How the program calls a mode. `all` is given by the node, which answers each question itself: the program may be told otherwise at any time. */
-const modes: Readonly<Record<PermissionMode, string>> = { ask: 'default', edits: 'acceptEdits', all: 'default', plan: 'plan' };
 
 const state = z.object({
   inner: claudeState,
@@ -38,6 +32,8 @@ const state = z.object({
   /** What it writes now: the model response, and the kind of its block. */
   writing: writing.nullable().default(null),
   at: z.string().nullable().default(null),
+  /** Why a command of its own failed, until its turn ends. */
+  refusal: z.string().nullable().default(null),
 });
 type State = z.output<typeof state>;
 
@@ -61,6 +57,7 @@ const dialect: SessionDialect<State> = {
       alone: false,
       writing: null,
       at: null,
+      refusal: null,
     },
     say: [{ value: { type: 'control_request', request_id: 'initialize', request: { subtype: 'initialize' } } }],
   }),
@@ -78,6 +75,8 @@ const dialect: SessionDialect<State> = {
         return onUser(now, frame);
       case 'stream_event':
         return onStream(now, frame);
+      case 'assistant':
+        return onAssistant(now, frame);
       default:
         return onOther(now, frame);
     }
@@ -103,9 +102,15 @@ const onOther = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<S
   const step = inner(now, frame);
   if (frame['type'] !== 'system' || frame['subtype'] !== 'init') return step;
   const mode = typeof frame['permissionMode'] === 'string' ? [{ kind: 'mode', mode: frame['permissionMode'] } as const] : [];
+  const model = step.state.inner.content.model;
+  const models = model === null || model === now.inner.content.model ? [] : [{ kind: 'model', model, effort: null } as const];
   const id = step.state.inner.conversation;
   const [first] = now.unechoed;
-  const facts = [...(id === null || id === now.inner.conversation ? [] : [{ kind: 'conversation', id } as const]), ...mode];
+  const facts = [
+    ...(id === null || id === now.inner.conversation ? [] : [{ kind: 'conversation', id } as const]),
+    ...mode,
+    ...models,
+  ];
   // A steer that its turn did not take in begins the next one.
   if (now.turn === null && first === undefined) return { ...step, state: { ...step.state, alone: true }, facts };
   if (now.turn !== null || typeof first !== 'string') return { ...step, facts };
@@ -134,13 +139,21 @@ const onResult = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<
   const step = { ...heard, state: { ...heard.state, alone: false } };
   if (!step.state.inner.settled) return step;
   // Of a turn of its own: a prompt that was sent meanwhile and is not echoed comes after it.
-  const others = now.unechoed[0] === null && (now.alone || step.state.inner.reported?.kind === 'success');
+  const local = isLocal(frame);
+  const others = now.unechoed[0] === null && !local && (now.alone || step.state.inner.reported?.kind === 'success');
   if (now.turn === null || others) return { ...step, state: { ...step.state, inner: fresh(step.state.inner) } };
-  const { reported, conversation } = step.state.inner;
+  const { conversation } = step.state.inner;
+  const reported = now.refusal === null ? step.state.inner.reported : refusedWith(now.refusal);
   const accepted = now.unechoed[0] === null ? [{ kind: 'accepted', turn: now.turn } as const] : [];
   return {
     ...step,
-    state: { ...step.state, inner: fresh(step.state.inner), turn: null, unechoed: now.unechoed.filter((key) => key !== null) },
+    state: {
+      ...step.state,
+      inner: fresh(step.state.inner),
+      turn: null,
+      refusal: null,
+      unechoed: now.unechoed.filter((key) => key !== null),
+    },
     facts: [
       ...accepted,
       ...(conversation === null || conversation === now.inner.conversation
@@ -152,31 +165,22 @@ const onResult = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<
   };
 };
 
-const onResponse = (now: State, frame: unknown): Spoken<State> => {
-  const { data } = controlResponse.safeParse(frame);
-  if (data?.response.request_id !== 'initialize') return { state: now };
-  return { state: now, facts: [{ kind: 'catalogue', catalogue: catalogueOf(data.response.response) }, { kind: 'ready' }] };
+const onAssistant = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
+  const failed = localFailureOf(frame);
+  return inner(failed === null ? now : { ...now, refusal: clip(failed, MAX_MESSAGE_BYTES) }, frame);
 };
 
-const reportedCatalogue = z.object({
-  commands: z.array(z.object({ name: z.string(), description: z.string().catch('') })).catch([]),
-  models: z
-    .array(
-      z.object({ value: z.string(), displayName: z.string().optional(), supportedEffortLevels: z.array(z.string()).catch([]) }),
-    )
-    .catch([]),
-});
-
-const catalogueOf = (response: unknown): SessionCatalogue => {
-  const { data } = reportedCatalogue.safeParse(response);
-  return {
-    models: (data?.models ?? []).map(({ value, displayName, supportedEffortLevels }) => ({
-      id: value,
-      name: displayName ?? value,
-      efforts: supportedEffortLevels,
-    })),
-    commands: data?.commands ?? [],
-  };
+const onResponse = (now: State, frame: unknown): Spoken<State> => {
+  const { data } = controlResponse.safeParse(frame);
+  if (data === undefined) return { state: now };
+  if (data.response.request_id.startsWith('get_settings')) return { state: now, facts: settingsOf(data.response.response) };
+  if (data.response.request_id.startsWith('set_model') && data.response.subtype === 'error')
+    return {
+      state: now,
+      events: [noticeOf('warning', `${claudeDialect.program}: ${data.response.error ?? 'it kept its model'}`)],
+    };
+  if (data.response.request_id !== 'initialize') return { state: now };
+  return { state: now, facts: [{ kind: 'catalogue', catalogue: catalogueOf(data.response.response) }, { kind: 'ready' }] };
 };
 
 const onRequest = (now: State, frame: unknown): Spoken<State> => {
@@ -221,9 +225,6 @@ const onCancel = (now: State, frame: unknown): Spoken<State> => {
   return { state: { ...now, asks: without(now.asks, key) }, facts: [{ kind: 'withdrawn', key }] };
 };
 
-const without = (asks: State['asks'], key: string): State['asks'] =>
-  Object.fromEntries(Object.entries(asks).filter(([name]) => name !== key));
-
 function tell(now: State, command: SessionCommand): Spoken<State> {
   switch (command.kind) {
     case 'prompt':
@@ -235,7 +236,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
           last: command.turn,
           unechoed: [...now.unechoed, null],
         },
-        say: [{ value: userLine(promptText(command.text)), prompt: command.turn }],
+        say: [{ value: promptLine(command), prompt: command.turn }],
       };
     case 'steer':
       if (now.turn === null) return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'no turn runs' }] };
@@ -247,16 +248,36 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
       return request(now, { subtype: 'interrupt' });
     case 'mode':
       return request(now, { subtype: 'set_permission_mode', mode: modes[command.mode] });
+    case 'model':
+      return tellModel(now, command);
     case 'answer':
       return answer(now, command);
   }
 }
 
-const request = (now: State, body: object): Spoken<State> => {
+/** Its settings are read back afterwards: what it really works with is its own word. */
+const tellModel = (now: State, { model, effort }: Extract<SessionCommand, { kind: 'model' }>): Spoken<State> => {
+  const chosen = model === null ? 'default' : ownModel(model, { id: 'claude', provider: 'anthropic' });
+  const bodies = [
+    { subtype: 'set_model', model: chosen },
+    ...(effort === null ? [] : [{ subtype: 'apply_flag_settings', settings: { effortLevel: effort } }]),
+    { subtype: 'get_settings' },
+  ];
+  return bodies.reduce<Spoken<State>>(
+    (told, body) => {
+      const next = request(told.state, body, body.subtype);
+      return { ...next, say: [...(told.say ?? []), ...(next.say ?? [])] };
+    },
+    { state: now },
+  );
+};
+
+/** `name` comes back in front of the number of its answer. */
+const request = (now: State, body: object, name = 'r'): Spoken<State> => {
   const requests = now.requests + 1;
   return {
     state: { ...now, requests },
-    say: [{ value: { type: 'control_request', request_id: `r${requests}`, request: body } }],
+    say: [{ value: { type: 'control_request', request_id: `${name}${requests}`, request: body } }],
   };
 };
 
@@ -267,34 +288,12 @@ const answer = (now: State, { key, ...given }: Extract<SessionCommand, { kind: '
   return { state: { ...now, asks: without(now.asks, key) }, say: [{ value: { type: 'control_response', response } }] };
 };
 
-const launch = (context: SessionContext): SessionLaunch => {
-  const program = requireProgram(context.program, 'claude');
-  return {
-    command: program.executable,
-    args: [
-      ...claudeArguments(context),
-      ...branchArguments(context),
-      ...['--include-partial-messages', '--permission-prompt-tool', 'stdio', '--permission-mode', modes[context.mode]],
-    ],
-    env: claudeEnvironment(context),
-    homeFiles: {},
-    programPaths: [program.directory],
-  };
-};
-
 /** Claude Code in a session. */
 export const claudeSession: SessionAdapter = {
-  capabilities: {
-    steer: true,
-    approvals: true,
-    questions: true,
-    modes: ['ask', 'edits', 'all', 'plan'],
-    commands: true,
-    models: true,
-    ...({ fork: 'native', rewind: 'native' } as const),
-  },
+  capabilities: claudeAbilities,
   program: claudeDialect.program,
-  launch,
+  launch: claudeSessionLaunch,
+  checkModel: (model) => void ownModel(model, { id: 'claude', provider: 'anthropic' }),
   hasLost: (stderr) => /^No conversation found with session ID/m.test(stderr),
   dialogue: (from) => createDialogue(dialect, from),
 };

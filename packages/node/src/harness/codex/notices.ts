@@ -6,7 +6,7 @@ import { noticeOf } from '../frames.ts';
 import { INLINE_BODY_BYTES } from '../limits.ts';
 import { agentOf, contextRows, onAgentNotice, onCollab, onCompaction, onPlan, onTokens } from './content.ts';
 import { changeText, failureOfTurn, itemRows } from './items.ts';
-import { noUsage, without, type State } from './session-state.ts';
+import { interrupt, noUsage, without, type State } from './session-state.ts';
 import { isLive, liveOf, liveStart } from './live.ts';
 import { errorNotice, itemNotice, resolvedNotice, turnNotice } from './session-wire.ts';
 
@@ -16,7 +16,7 @@ const REMEMBERED_CHANGES = 16;
 /** News that need no row: their content comes again, whole, in another, or is the node's own. */
 const QUIET = new Set([
   ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
-  ...['turn/started', 'turn/diff/updated', 'account/rateLimits/updated', 'account/updated'],
+  ...['turn/diff/updated', 'account/rateLimits/updated', 'account/updated'],
   ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
   ...['item/fileChange/outputDelta', 'item/mcpToolCall/progress'],
 ]);
@@ -26,6 +26,8 @@ export const onNotice = (now: State, method: string, frame: Readonly<Record<stri
   const agent = agentOf(now, frame);
   if (agent !== null && method !== 'serverRequest/resolved') return onAgentNotice(now, agent, { method, frame });
   switch (method) {
+    case 'turn/started':
+      return onTurnStart(now, frame);
     case 'turn/plan/updated':
       return onPlan(now, frame);
     case 'item/started':
@@ -81,6 +83,13 @@ const onError = (now: State, frame: unknown): Spoken<State> => {
   const { error, willRetry } = data.params;
   if (!willRetry) return { state: { ...now, failure: failureOfTurn(error) } };
   return { state: now, events: [noticeOf('warning', error.message)] };
+};
+
+/** A turn that was not begun by an answer of its own gets its name here: then it can be stopped. */
+const onTurnStart = (now: State, frame: unknown): Spoken<State> => {
+  const id = turnNotice.safeParse(frame).data?.params.turn.id;
+  if (id === undefined || now.turn === null || now.turnId !== null || now.action !== 'compact') return { state: now };
+  return now.stop ? interrupt({ ...now, turnId: id }) : { state: { ...now, turnId: id } };
 };
 
 const onTurn = (now: State, frame: unknown): Spoken<State> => {

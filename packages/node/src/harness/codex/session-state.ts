@@ -1,5 +1,6 @@
 import { turnAction } from '@orrery/protocol';
 import { z } from 'zod';
+import type { Spoken } from '../dialogue.ts';
 import { reported } from '../reported.ts';
 
 /** What is remembered of a process. */
@@ -26,6 +27,8 @@ export const state = z.object({
   context: z.object({ usedTokens: z.int(), windowTokens: z.int().nullable() }).nullable().default(null),
   /** What its turn is for. */
   action: turnAction.default('say'),
+  /** Model and effort that were changed in this process, and whether a turn was begun with them. */
+  thinking: z.object({ model: z.string().nullable(), effort: z.string().nullable(), told: z.boolean() }).nullable().default(null),
   compacting: z.object({ beforeTokens: z.int().nullable() }).nullable().default(null),
   /** Threads of sub-agents, with what each was asked for. */
   agents: z.record(z.string(), z.string()).default({}),
@@ -40,4 +43,21 @@ export const without = (asks: State['asks'], key: string): State['asks'] =>
   Object.fromEntries(Object.entries(asks).filter(([name]) => name !== key));
 
 /** What a process that has told nothing yet is taken to hold beside its turns. */
-export const nothingTold = { total: null, context: null, action: 'say', compacting: null, agents: {} } satisfies Partial<State>;
+export const nothingTold = {
+  total: null,
+  context: null,
+  action: 'say',
+  compacting: null,
+  thinking: null,
+  agents: {},
+} satisfies Partial<State>;
+
+/** Asks it to stop the turn that it named. */
+export const interrupt = (now: State): Spoken<State> => {
+  const requests = now.requests + 1;
+  const params = { threadId: now.thread, turnId: now.turnId };
+  return {
+    state: { ...now, requests, stop: false },
+    say: [{ value: { id: `interrupt:${requests}`, method: 'turn/interrupt', params } }],
+  };
+};

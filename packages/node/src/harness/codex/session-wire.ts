@@ -20,6 +20,13 @@ export const threadAnswer = z.object({
   thread: z.object({ id: z.string(), turns: z.array(z.object({ id: z.string() })).catch([]) }),
   approvalPolicy: z.unknown().optional(),
 });
+/** Model and effort of a thread, in its own answers. */
+export const threadSettings = z.object({
+  thread: z.object({
+    model: z.string().nullable().catch(null),
+    reasoningEffort: z.string().nullable().catch(null),
+  }),
+});
 export const turnAnswer = z.object({ turn: z.object({ id: z.string() }) });
 
 export const modelList = z.object({

@@ -6,18 +6,20 @@ import {
   type DialogueStart,
   type SessionCommand,
   type SessionDialect,
+  type SessionFact,
   type Spoken,
 } from '../dialogue.ts';
 import { clip } from '../clip.ts';
 import { noticeOf } from '../frames.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
 import { INLINE_BODY_BYTES } from '../limits.ts';
+import { ownModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
 import { askOf, noteOf, resultOf } from './asks.ts';
 import { codexModel, configFile } from './launch.ts';
 import { onNotice } from './notices.ts';
-import { nothingTold, noUsage, state, without, type State } from './session-state.ts';
-import { answerFrame, modelList, requestFrame, threadAnswer, turnAnswer } from './session-wire.ts';
+import { interrupt, nothingTold, noUsage, state, without, type State } from './session-state.ts';
+import { answerFrame, modelList, requestFrame, threadAnswer, threadSettings, turnAnswer } from './session-wire.ts';
 
 const program = 'Codex';
 
@@ -27,7 +29,9 @@ const POLICY = 'untrusted';
 const dialect: SessionDialect<State> = {
   program,
   schema: state,
-  begin: ({ conversation, branch, workdir }) => {
+  begin: ({ conversation, branch, workdir, model, effort }) => {
+    // A thread that is resumed keeps what it worked with unless it is told otherwise.
+    const thinking = conversation === null && branch == null ? null : { model, effort, told: false };
     const start = { cwd: workdir, approvalPolicy: POLICY, sandbox: 'danger-full-access' };
     const clientInfo = { name: 'orrery', title: 'Orrery', version: '1' };
     const thread = beginThread(start, { conversation, branch });
@@ -44,7 +48,7 @@ const dialect: SessionDialect<State> = {
           asks: {},
           changes: [],
         },
-        ...{ usage: noUsage, failure: null, ...nothingTold },
+        ...{ usage: noUsage, failure: null, ...nothingTold, thinking },
       },
       say: [
         { value: { id: 'initialize', method: 'initialize', params: { clientInfo } } },
@@ -79,6 +83,7 @@ const onAnswer = (now: State, frame: unknown): Spoken<State> => {
   if (data.error !== undefined) return onRefused(now, id, data.error.message);
   if (id === 'models')
     return { state: now, facts: [{ kind: 'catalogue', catalogue: { models: modelsOf(data.result), commands: [] } }] };
+  if (id === 'settings') return { state: now, facts: settingsOf(data.result) };
   if (id === 'thread') {
     const answered = threadAnswer.safeParse(data.result).data;
     const thread = answered?.thread.id ?? now.thread;
@@ -91,6 +96,7 @@ const onAnswer = (now: State, frame: unknown): Spoken<State> => {
         { kind: 'conversation', id: thread },
         ...(lastTurn === undefined ? [] : [{ kind: 'position', at: lastTurn } as const]),
         ...(typeof mode === 'string' ? [{ kind: 'mode', mode } as const] : []),
+        ...settingsOf(data.result),
         { kind: 'ready' },
       ],
     };
@@ -98,8 +104,22 @@ const onAnswer = (now: State, frame: unknown): Spoken<State> => {
   // One that comes late speaks of a turn that is over.
   if (now.turn === null || id !== `turn:${now.turn}`) return { state: now };
   const turnId = turnAnswer.safeParse(data.result).data?.turn.id ?? now.turnId;
-  const stopped = now.stop ? interrupt({ ...now, turnId }) : { state: { ...now, turnId } };
-  return { ...stopped, facts: [{ kind: 'accepted', turn: now.turn }] };
+  const read = now.thinking?.told === false && now.action === 'say';
+  const known: State = {
+    ...now,
+    turnId,
+    thinking: read && now.thinking !== null ? { ...now.thinking, told: true } : now.thinking,
+  };
+  // Until a turn has its name it cannot be stopped; a summing up is named by its start.
+  const stopped = now.stop && turnId !== null ? interrupt(known) : { state: known };
+  const asks = read ? [{ value: { id: 'settings', method: 'thread/read', params: { threadId: now.thread } } }] : [];
+  return { ...stopped, say: [...(stopped.say ?? []), ...asks], facts: [{ kind: 'accepted', turn: now.turn }] };
+};
+
+/** What a thread works with, by its own word. */
+const settingsOf = (result: unknown): readonly SessionFact[] => {
+  const thread = threadSettings.safeParse(result).data?.thread;
+  return thread === undefined ? [] : [{ kind: 'model', model: thread.model, effort: thread.reasoningEffort }];
 };
 
 const modelsOf = (result: unknown) =>
@@ -148,13 +168,21 @@ const onRequest = (now: State, frame: unknown): Spoken<State> => {
   return { state: { ...now, asks: { ...now.asks, [key]: { id, method, what } } }, facts: [{ kind: 'asks', key, ask }] };
 };
 
-const interrupt = (now: State): Spoken<State> => {
-  const requests = now.requests + 1;
-  const params = { threadId: now.thread, turnId: now.turnId };
-  return {
-    state: { ...now, requests, stop: false },
-    say: [{ value: { id: `interrupt:${requests}`, method: 'turn/interrupt', params } }],
+/** What begins a turn. Model and effort go with it from when they were changed; they hold for the turns after it too. */
+const startOf = (
+  now: State,
+  { turn, text, action = 'say', images = [] }: Extract<SessionCommand, { kind: 'prompt' }>,
+): object => {
+  const { thread: threadId, thinking } = now;
+  if (action === 'compact') return { id: `turn:${turn}`, method: 'thread/compact/start', params: { threadId } };
+  const { model, effort } = thinking ?? { model: null, effort: null };
+  const chosen = {
+    ...(model === null ? {} : { model: ownModel(model, { id: 'codex', provider: 'openai' }) }),
+    ...(effort === null ? {} : { effort }),
   };
+  const pictures = images.map(({ path }) => ({ type: 'localImage', path }));
+  const input = [...(text === '' ? [] : words(text)), ...pictures];
+  return { id: `turn:${turn}`, method: 'turn/start', params: { threadId, input, ...chosen } };
 };
 
 const words = (text: string) => [{ type: 'text', text }];
@@ -163,9 +191,10 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
   const { thread: threadId, turnId } = now;
   switch (command.kind) {
     case 'prompt': {
-      const value = { id: `turn:${command.turn}`, method: 'turn/start', params: { threadId, input: words(command.text) } };
+      const value = startOf(now, command);
+      const action = command.action ?? 'say';
       return {
-        state: { ...now, turn: command.turn, turnId: null, stop: false, usage: noUsage, failure: null },
+        state: { ...now, action, turn: command.turn, turnId: null, stop: false, usage: noUsage, failure: null },
         events: [{ kind: 'turn.started', conversation: threadId, model: null }],
         say: [{ value, prompt: command.turn }],
       };
@@ -180,6 +209,8 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
     }
     case 'interrupt':
       return turnId === null ? { state: { ...now, stop: true } } : interrupt(now);
+    case 'model':
+      return { state: { ...now, thinking: { model: command.model, effort: command.effort, told: false } } };
     case 'mode':
       // It asks as ever: the node knows the mode, and answers by it.
       return { state: now };
@@ -227,9 +258,23 @@ export const codexSession: SessionAdapter = {
     models: true,
     fork: 'native',
     rewind: 'native',
+    effort: true,
+    images: true,
+    files: true,
+    plans: true,
+    context: true,
+    compaction: true,
+    subAgents: true,
+    backgroundTasks: false,
+    toolGate: 'before',
+    missing: {
+      commands: 'Its protocol has no commands.',
+      backgroundTasks: 'A command that goes on after its turn is not told as such.',
+    },
   },
   program,
   launch,
+  checkModel: (model) => void ownModel(model, { id: 'codex', provider: 'openai' }),
   // It says so in its dialogue, and goes on.
   hasLost: () => false,
   dialogue: (from) => createDialogue(dialect, from),

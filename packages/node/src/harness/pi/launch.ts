@@ -31,7 +31,7 @@ const modelsFile = (context: Common, { provider, model }: { provider: string; mo
     baseUrl: `${context.brokerEndpoint}/models/${provider}${path}`,
     api,
     apiKey: `!cat '${context.tokenFile.replaceAll("'", `'\\''`)}'`,
-    models: [{ id: model, reasoning: true, contextWindow: 200_000, maxTokens: 32_000 }],
+    models: [{ id: model, reasoning: true, input: ['text', 'image'], contextWindow: 200_000, maxTokens: 32_000 }],
   };
   return JSON.stringify({ providers: { orrery: entry } });
 };

@@ -12,7 +12,9 @@ import {
 } from '../dialogue.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
 import { hearContent, piContent } from './content.ts';
-import { piLaunch } from './launch.ts';
+import { splitModel } from '../model-name.ts';
+import { piAbilities, promptLine } from './orders.ts';
+import { DEFAULT_MODEL, piLaunch } from './launch.ts';
 import { liveOf, written } from './live.ts';
 import { piDialect, piState } from './translate.ts';
 import { catalogueOf, forkMessages, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
@@ -157,11 +159,15 @@ const onResponse = (now: State, frame: unknown): Spoken<State> => {
       const { models } = catalogueOf(data.data);
       return { state: now, facts: [{ kind: 'catalogue', catalogue: { models, commands: now.commands } }] };
     }
+    case 'compact':
+      return endCompaction(now, data.id ?? '', { kind: 'success' });
     case 'get_state': {
       const answer = stateAnswer.safeParse(data.data).data;
       const id = answer?.sessionId;
       const window = answer?.model?.contextWindow ?? null;
-      const told: readonly SessionFact[] = id === undefined ? [] : [{ kind: 'conversation', id }];
+      const works = { kind: 'model', model: answer?.model?.id ?? null, effort: answer?.thinkingLevel ?? null } as const;
+      if (data.id !== 'get_state') return { state: { ...now, content: { ...now.content, window } }, facts: [works] };
+      const told: readonly SessionFact[] = [...(id === undefined ? [] : [{ kind: 'conversation', id } as const]), works];
       return {
         state: { ...now, inner: { ...now.inner, conversation: id ?? null }, content: { ...now.content, window } },
         facts: [...told, { kind: 'ready' }],
@@ -170,6 +176,18 @@ const onResponse = (now: State, frame: unknown): Spoken<State> => {
     default:
       return { state: now };
   }
+};
+
+/** A summing up has no turn of its own in the program: its answer is the end. */
+const endCompaction = (now: State, id: string, reported: State['inner']['reported']): Spoken<State> => {
+  if (now.turn === null || id !== `compact:${now.turn}`) return { state: now };
+  return {
+    state: { ...now, inner: fresh(now.inner.conversation), turn: null },
+    facts: [
+      { kind: 'accepted', turn: now.turn },
+      { kind: 'ended', turn: now.turn, reported },
+    ],
+  };
 };
 
 /** What it does not take is the end of that prompt or steer, with its own words. */
@@ -181,6 +199,13 @@ const onRefused = (now: State, { id, error }: { readonly id: string; readonly er
       facts: [{ kind: 'steered', key, refused: error }],
     };
   }
+  if (id.startsWith('compact:'))
+    return endCompaction(now, id, { kind: 'failure', failure: 'program', message: error, resetsAt: null });
+  if (id.startsWith('model:'))
+    return {
+      state: now,
+      events: [{ kind: 'notice', level: 'warning', text: `Pi: ${error}. It holds from its next start.` }],
+    };
   if (id === `prompt:${now.turn}` && now.turn !== null)
     return {
       state: { ...now, inner: fresh(now.inner.conversation), turn: null },
@@ -194,12 +219,12 @@ const onRefused = (now: State, { id, error }: { readonly id: string; readonly er
 function tell(now: State, command: SessionCommand): Spoken<State> {
   switch (command.kind) {
     case 'prompt': {
-      const value = { id: `prompt:${command.turn}`, type: 'prompt', message: command.text };
+      if (command.action === 'compact') return compact(now, command);
       return {
         state: { ...now, inner: fresh(now.inner.conversation), turn: command.turn },
         // It tells no start of its own in this mode.
         events: [{ kind: 'turn.started', conversation: now.inner.conversation, model: null }],
-        say: [{ value, prompt: command.turn }],
+        say: [{ value: promptLine(command), prompt: command.turn }],
       };
     }
     case 'steer':
@@ -213,6 +238,8 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
         state: { ...now, requests: now.requests + 1 },
         say: [{ value: { id: `abort:${now.requests + 1}`, type: 'abort' } }],
       };
+    case 'model':
+      return tellModel(now, command);
     case 'mode':
       throw cannotBeTold(piDialect.program, 'ask before it acts: it does everything it is asked for');
     case 'answer':
@@ -220,21 +247,36 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
   }
 }
 
+const compact = (now: State, { turn, text }: Extract<SessionCommand, { kind: 'prompt' }>): Spoken<State> => {
+  const kept = text.replace(/^\/compact\s*/, '');
+  const value = { id: `compact:${turn}`, type: 'compact', ...(kept === '' ? {} : { customInstructions: kept }) };
+  return {
+    state: { ...now, inner: fresh(now.inner.conversation), turn },
+    events: [{ kind: 'turn.started', conversation: now.inner.conversation, model: null }],
+    say: [{ value, prompt: turn }],
+  };
+};
+
+/** It knows the models of its settings alone: another one holds from its next start, and that is said. */
+const tellModel = (now: State, { model, effort }: Extract<SessionCommand, { kind: 'model' }>): Spoken<State> => {
+  const requests = now.requests + 1;
+  const chosen = splitModel(model ?? DEFAULT_MODEL, 'anthropic').model;
+  return {
+    state: { ...now, requests },
+    say: [
+      { value: { id: `model:${requests}`, type: 'set_model', provider: 'orrery', modelId: chosen } },
+      ...(effort === null ? [] : [{ value: { id: `effort:${requests}`, type: 'set_thinking_level', level: effort } }]),
+      { value: { id: `settings:${requests}`, type: 'get_state' } },
+    ],
+  };
+};
+
 const launch = (context: SessionContext): SessionLaunch =>
   piLaunch({ ...context, conversation: context.conversation ?? context.branch?.conversation ?? null }, ['--mode', 'rpc']);
 
 /** Pi in a session. */
 export const piSession: SessionAdapter = {
-  capabilities: {
-    steer: true,
-    approvals: false,
-    questions: false,
-    modes: ['all'],
-    commands: true,
-    models: true,
-    fork: 'native',
-    rewind: 'native',
-  },
+  capabilities: piAbilities,
   program: piDialect.program,
   launch,
   // It keeps a conversation from its first answer on.

@@ -7,6 +7,7 @@ import type {
   ConversationStore,
   Harness,
   SessionAdapter,
+  SessionCapabilities,
   SessionContext,
   SessionLaunch,
   TurnContext,
@@ -112,19 +113,46 @@ const sessionDialect = (program: string): SessionDialect<TurnState> => {
   };
 };
 
+/** It is given a turn and tells what came of it. */
+const abilities: SessionCapabilities = {
+  steer: false,
+  approvals: false,
+  questions: false,
+  modes: ['all'],
+  commands: false,
+  models: false,
+  fork: 'none',
+  rewind: 'replaced',
+  effort: false,
+  images: false,
+  files: false,
+  plans: false,
+  context: false,
+  compaction: false,
+  subAgents: false,
+  backgroundTasks: false,
+  toolGate: 'none',
+  missing: {
+    steer: 'It is started with a turn and takes nothing more.',
+    approvals: 'It asks nothing.',
+    questions: 'It asks nothing.',
+    commands: 'It reports none.',
+    models: 'Its model is what it is started with.',
+    effort: 'Its effort is what it is started with.',
+    images: 'It is given words alone.',
+    files: 'It is given words alone.',
+    plans: 'It tells none.',
+    context: 'It does not tell how full the window is.',
+    compaction: 'It has no order to sum up.',
+    subAgents: 'It tells none.',
+    backgroundTasks: 'It tells none.',
+  },
+};
+
 const sessionOf = (program: TurnProgram): SessionAdapter => {
   const name = program.id;
   return {
-    capabilities: {
-      steer: false,
-      approvals: false,
-      questions: false,
-      modes: ['all'],
-      commands: false,
-      models: false,
-      fork: 'none',
-      rewind: 'replaced',
-    },
+    capabilities: abilities,
     program: name,
     perTurn: true,
     launch: ({ turnPrompt, ...context }: SessionContext) => launchOf(program, { ...context, prompt: turnPrompt ?? '' }),

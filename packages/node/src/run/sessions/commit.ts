@@ -13,6 +13,7 @@ import {
   findTurn,
   insertFrames,
   isActive,
+  keepCatalogue,
   openTurns,
   updateSessionRun,
   updateTurn,
@@ -99,7 +100,9 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
       live.unfit = fact.reason;
       return;
     case 'catalogue':
-      return learnCatalogue(tx, sessionId, { catalogue: fact.catalogue, nowMs });
+      return takeCatalogue(at, fact.catalogue);
+    case 'model':
+      return takeModel(at, fact);
     case 'mode':
       return changeSession(tx, sessionId, { effective_mode: fact.mode, nowMs });
     case 'accepted':
@@ -117,15 +120,17 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
   }
 };
 
-/** What it does not report anew stays as it was. */
-const learnCatalogue = async (
-  tx: Tx,
-  sessionId: string,
-  { catalogue, nowMs }: { readonly catalogue: Partial<SessionCatalogue>; readonly nowMs: number },
-): Promise<void> => {
-  const known = (await findSession(tx.db, sessionId))?.catalogue ?? null;
-  const before: object = known === null ? { models: [], commands: [] } : JSON.parse(known);
-  await changeSession(tx, sessionId, { catalogue: JSON.stringify({ ...before, ...catalogue }), nowMs });
+/** Of this session, and the newest of its harness. What it does not report anew stays as it was. */
+const takeCatalogue = async ({ parts, live, tx }: At, told: Partial<SessionCatalogue>): Promise<void> => {
+  const { sessionId } = live;
+  const nowMs = parts.clock.nowMs();
+  const session = await findSession(tx.db, sessionId);
+  if (session === null) return;
+  const before: object = JSON.parse(session.catalogue);
+  const catalogue = JSON.stringify({ ...before, ...told });
+  await changeSession(tx, sessionId, { catalogue, nowMs });
+  const { id, pin } = parts.harness(session.harness);
+  await keepCatalogue(tx, { harness: id, version: pin?.version ?? null, catalogue, sessionId, nowMs });
 };
 
 /** Another conversation than before: it has parted from the one it began at. Its place is its beginning, or not known yet. */
@@ -139,6 +144,13 @@ const beginConversation = async (
   const empty = before?.branch === null && !(await openTurns(tx.db, sessionId)).some(isActive);
   await changeSession(tx, sessionId, { conversation: id, branch: null, position: empty ? AT_BEGINNING : null, nowMs });
 };
+
+const takeModel = ({ parts, live, tx }: At, { model, effort }: Extract<SessionFact, { kind: 'model' }>): Promise<void> =>
+  changeSession(tx, live.sessionId, {
+    ...(model === null ? {} : { effective_model: model }),
+    ...(effort === null ? {} : { effective_effort: effort }),
+    nowMs: parts.clock.nowMs(),
+  });
 
 /** What a session is when no turn runs in it; a turn that runs keeps its own state. */
 const restingState = async (tx: Tx, sessionId: string): Promise<{ state?: 'idle'; reason?: null }> =>

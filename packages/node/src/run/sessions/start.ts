@@ -11,6 +11,7 @@ import {
   findSessionRun,
   insertFrames,
   insertSessionRun,
+  toldOf,
   updateSessionRun,
   type SessionRow,
   type SessionRunRow,
@@ -18,7 +19,7 @@ import {
 import { checkpointBefore } from './checkpoints.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { branchOf, launchSpec, settingsOf } from './launch.ts';
-import { withRecord } from './tell.ts';
+import { withRecord } from './prompt.ts';
 import { acceptStarted, dispatchFirst, firstInput, restUnasked, type FirstInput } from './per-turn.ts';
 
 /** The part of a session's harness that holds conversations. */
@@ -133,7 +134,7 @@ const record = (parts: SessionConductorParts, given: Recorded): Promise<boolean>
       dialogue: JSON.stringify(dialogue.position().state),
       started_at: nowMs,
     });
-    await changeSession(tx, session.id, { generation, run_id: runId, told_mode: session.mode, nowMs });
+    await changeSession(tx, session.id, { generation, run_id: runId, ...toldOf(session), nowMs });
     await tx.append(
       given.steps
         .flatMap(({ events }) => events)

@@ -1,7 +1,13 @@
 // What stands in a session's rows and its program has not heard yet, in the order of its weight: answers, a stop, the
 // mode, steers, and the next prompt when nothing runs.
 
-import { OrreryError, type ConversationBody, type InteractionOutcome, type PermissionMode } from '@orrery/protocol';
+import {
+  OrreryError,
+  type AttachmentFacts,
+  type ConversationBody,
+  type InteractionOutcome,
+  type PermissionMode,
+} from '@orrery/protocol';
 import { largeText } from '../../harness/clip.ts';
 import type { SessionCommand } from '../../harness/dialogue.ts';
 import { answersOf, untold } from '../../interaction/index.ts';
@@ -21,9 +27,10 @@ import { applyRule, toldAnswer } from './asking.ts';
 import { checkpointBefore } from './checkpoints.ts';
 import { commitSteps } from './commit.ts';
 import type { Live, SessionConductorParts } from './context.ts';
+import { attachmentsOf, promptOf } from './prompt.ts';
 
-/** A command, and what becomes of its rows in the transaction that makes it durable. */
-type Telling = { readonly command: SessionCommand; readonly mark: (tx: Tx) => Promise<void> };
+/** A command (null: there is none to give), and what becomes of its rows in the transaction that makes it durable. */
+type Telling = { readonly command: SessionCommand | null; readonly mark: (tx: Tx) => Promise<void> };
 
 /** Tells the program everything it can be told now; answers whether a turn runs or waits to be sent. */
 export const tellAll = async (parts: SessionConductorParts, live: Live): Promise<void> => {
@@ -35,6 +42,7 @@ export const tellAll = async (parts: SessionConductorParts, live: Live): Promise
 };
 
 const tellOne = async (parts: SessionConductorParts, live: Live, { command, mark }: Telling): Promise<void> => {
+  if (command === null) return parts.store.transaction(mark);
   try {
     const step = live.dialogue.tell(command);
     await commitSteps(parts, live, { steps: [step], also: mark });
@@ -61,7 +69,9 @@ const nextTelling = async (parts: SessionConductorParts, live: Live): Promise<Te
     (await nextAnswer(parts, live)) ??
     nextStop(open) ??
     nextMode(parts, session) ??
-    ((await ready(parts, live)) ? (nextSteer(parts, live, open) ?? (await nextPrompt(parts, live, { session, open }))) : null)
+    ((await ready(parts, live))
+      ? (nextModel(parts, session) ?? nextSteer(parts, live, open) ?? (await nextPrompt(parts, live, { session, open })))
+      : null)
   );
 };
 
@@ -100,6 +110,16 @@ const nextMode = (parts: SessionConductorParts, { id, mode, told_mode }: Session
         mark: (tx) => changeSession(tx, id, { told_mode: mode, nowMs: parts.clock.nowMs() }),
       };
 
+/** Model and effort: what a person wants and the program was not told. */
+const nextModel = (parts: SessionConductorParts, session: SessionRow): Telling | null => {
+  const { id, model, effort } = session;
+  if (model === session.told_model && effort === session.told_effort) return null;
+  return {
+    command: { kind: 'model', model, effort },
+    mark: (tx) => changeSession(tx, id, { told_model: model, told_effort: effort, nowMs: parts.clock.nowMs() }),
+  };
+};
+
 const nextSteer = (parts: SessionConductorParts, live: Live, open: readonly TurnRow[]): Telling | null => {
   const row = open.find((turn) => turn.kind === 'steer' && turn.state === 'pending');
   if (row === undefined) return null;
@@ -129,16 +149,28 @@ const nextPrompt = async (
     // It took its time: what is to be said now is looked at again.
     return nextTelling(parts, live);
   }
-  const record = row.record ?? session.record;
+  // A command or a summing up is no place for what was said before.
+  const record = row.action === 'say' ? (row.record ?? session.record) : null;
+  const command = await promptOf(parts, live, { session, row, number, record });
+  if ('refused' in command) return { command: null, mark: (tx) => refuseTurn(parts, tx, { row, reason: command.refused }) };
   const mark = async (tx: Tx): Promise<void> => {
     const { sessionId, generation } = live;
     await markDispatched(tx, { sessionId, generation, row, number, record, nowMs: parts.clock.nowMs() });
   };
-  return { command: { kind: 'prompt', turn: number, text: withRecord(record, row.text) }, mark };
+  return { command, mark };
 };
 
-/** What a program is given of an input: behind the record of an earlier conversation, where there is one. */
-export const withRecord = (record: string | null, text: string): string => (record === null ? text : `${record}\n\n${text}`);
+/** It is over before it was sent. */
+const refuseTurn = async (
+  parts: SessionConductorParts,
+  tx: Tx,
+  { row, reason }: { readonly row: TurnRow; readonly reason: string },
+): Promise<void> => {
+  await updateTurn(tx.db, row.id, { state: 'ended', outcome: 'error', reason, ended_at: parts.clock.nowMs() });
+  await tx.append([
+    { taskId: null, sessionId: row.session_id, turn: null, body: { kind: 'notice', level: 'warning', text: reason } },
+  ]);
+};
 
 /** An input is under way from here on: whatever happens, it is not sent a second time by itself. */
 export const markDispatched = async (
@@ -155,13 +187,14 @@ export const markDispatched = async (
   const { sessionId, generation, row, number, record, nowMs } = given;
   await updateTurn(tx.db, row.id, { state: 'dispatching', turn: number, record, generation, started_at: nowMs });
   await told(tx, row, number);
-  await changeSession(tx, sessionId, { state: 'running', reason: null, record: null, position: null, nowMs });
+  const spent = row.action === 'say' ? { record: null } : {};
+  await changeSession(tx, sessionId, { state: 'running', reason: null, ...spent, position: null, nowMs });
 };
 
 /** The log has the input as it is sent. */
 const told = async (tx: Tx, row: TurnRow, turn: number | null): Promise<void> => {
   const { session_id: sessionId } = row;
-  const said: ConversationBody = { kind: 'user', text: row.text };
+  const said: ConversationBody = { kind: 'user', text: row.text, ...named(row) };
   await tx.append([
     {
       taskId: null,
@@ -171,4 +204,9 @@ const told = async (tx: Tx, row: TurnRow, turn: number | null): Promise<void> =>
     },
     { taskId: null, sessionId, turn, body: await apart(tx, sessionId, { body: said, large: largeText(said) }) },
   ]);
+};
+
+const named = (row: TurnRow): { attachments?: AttachmentFacts[] } => {
+  const attachments = attachmentsOf(row);
+  return attachments.length === 0 ? {} : { attachments: [...attachments] };
 };
