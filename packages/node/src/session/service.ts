@@ -2,12 +2,10 @@ import {
   OrreryError,
   type AttachmentView,
   type OperationCall,
-  type PermissionMode,
   type SessionCreate,
   type SessionView,
   type TurnCreate,
   type TurnView,
-  type Unattended,
 } from '@orrery/protocol';
 import { intentHash } from '../kernel/intent.ts';
 import type { Tx } from '../store/store.ts';
