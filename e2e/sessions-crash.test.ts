@@ -8,6 +8,7 @@ import { asked, died } from './support/dying.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import { placeOfTest } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
+import { rewindPoints } from './support/session-points.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
 
 /** Lines that each program is told before its first prompt; the prompt is the next one. */
@@ -17,6 +18,7 @@ const pointsOf = (name: AgentName): readonly string[] => [
   'session-run-recorded',
   'session-run-launched',
   'session-run-going',
+  'session-checkpoint-saved',
   'session-frame-written::1',
   `session-frame-written::${opening[name] + 1}`,
   'session-output-committed::1',
@@ -24,7 +26,7 @@ const pointsOf = (name: AgentName): readonly string[] => [
 ];
 
 it('every point is met by a test', () => {
-  const met = new Set([...pointsOf('claude').map((point) => point.split(':')[0]), 'session-ended']);
+  const met = new Set([...pointsOf('claude').map((point) => point.split(':')[0]), 'session-ended', ...rewindPoints]);
   expect(met).toEqual(new Set<string>(sessionKillPoints));
 });
 
