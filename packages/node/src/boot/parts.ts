@@ -1,7 +1,7 @@
 // Makes the parts of a node from the lowest ring up, each from its arguments.
 
 import { join, resolve } from 'node:path';
-import { OrreryError } from '@orrery/protocol/errors';
+import type { OrreryError } from '@orrery/protocol/errors';
 import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
 import { loadConfig, type Config } from '../config/config.ts';
 import { installationId } from '../config/descriptor.ts';

@@ -1,6 +1,5 @@
 // How an agent program is started, for a turn or with its full screen.
 
-import { OrreryError } from '@orrery/protocol';
 import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.ts';
