@@ -3,7 +3,7 @@ import type { Client } from '@orrery/client';
 import { start } from '@orrery/scripted-model';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sessionKillPoints } from '../packages/node/src/run/kill-points.ts';
-import { agentNames, configFor, isThere, scriptsOf, type AgentName } from './support/agents.ts';
+import { agentNames, configFor, isThere, scriptsOf } from './support/agents.ts';
 import { asked, died } from './support/dying.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import { placeOfTest } from './support/place.ts';
@@ -11,10 +11,14 @@ import { makeRepository } from './support/repository.ts';
 import { rewindPoints } from './support/session-points.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
 
-/** Lines that each program is told before its first prompt; the prompt is the next one. */
-const opening: Readonly<Record<AgentName, number>> = { claude: 1, codex: 4, pi: 3 };
+/** Those with a dialect of their own, and one of those that share one. */
+const names = [...agentNames, 'gemini'] as const;
+type Name = (typeof names)[number];
 
-const pointsOf = (name: AgentName): readonly string[] => [
+/** Lines that each program is told before its first prompt; the prompt is the next one. */
+const opening: Readonly<Record<Name, number>> = { claude: 1, codex: 4, pi: 3, gemini: 2 };
+
+const pointsOf = (name: Name): readonly string[] => [
   'session-run-recorded',
   'session-run-launched',
   'session-run-going',
@@ -30,7 +34,7 @@ it('every point is met by a test', () => {
   expect(met).toEqual(new Set<string>(sessionKillPoints));
 });
 
-for (const name of agentNames) {
+for (const name of names) {
   describe.skipIf(!isThere(name))(`a node that dies while ${name} is spoken with`, { timeout: 240_000 }, () => {
     /** A place with a model of its own. */
     const prepared = async () => {
