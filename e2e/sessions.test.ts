@@ -1,5 +1,5 @@
 /** Conversations with real agent programs on a real node: turns, approvals, steers, stops, sleep, and what a crash leaves. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { SessionView } from '@orrery/protocol';
@@ -15,16 +15,25 @@ import { waitFor } from './support/wait.ts';
 
 const SLOW = { timeout: 240_000 };
 
-/** Programs that hold conversations, whether each asks before it acts, and takes words into a turn that runs. */
-const talkers = [
+/**
+ * Programs that hold conversations: whether each asks before it acts, and takes words into a turn that runs. `refused` is what
+ * one says that ends its turn when something is denied; the others let their model go on.
+ */
+type Talker = {
+  readonly name: TalkerName;
+  readonly asks: boolean;
+  readonly steers: boolean;
+  readonly refused?: readonly string[];
+};
+const talkers: readonly Talker[] = [
   { name: 'claude', asks: true, steers: true },
   { name: 'codex', asks: true, steers: true },
   { name: 'pi', asks: false, steers: true },
-  { name: 'opencode', asks: true, steers: false },
+  { name: 'opencode', asks: true, steers: false, refused: [] },
   { name: 'gemini', asks: true, steers: false },
-  { name: 'copilot', asks: true, steers: false },
-  { name: 'qwen', asks: true, steers: false },
-] as const satisfies readonly { readonly name: TalkerName; readonly asks: boolean; readonly steers: boolean }[];
+  { name: 'copilot', asks: true, steers: false, refused: ['Info: Operation cancelled by user'] },
+  { name: 'qwen', asks: true, steers: false, refused: [] },
+];
 
 const cases = {
   talk: [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer, after sleep.' }],
@@ -39,7 +48,7 @@ const cases = {
 /** A case that is not one of this program. */
 const notOfIt = (_name: string, _test: () => Promise<void>): void => undefined;
 
-for (const { name, asks, steers } of talkers) {
+for (const { name, asks, steers, refused } of talkers) {
   describe.skipIf(!isThere(name))(`sessions with ${name}`, SLOW, () => {
     const place = placeOfSuite();
     let model: ScriptedModel;
@@ -92,6 +101,11 @@ for (const { name, asks, steers } of talkers) {
       expect(await codeOf(send(id, 'too late'))).toBe('conflict');
     });
 
+    const hasFile = async ({ environment }: SessionView, file: string): Promise<boolean> => {
+      const { workdir } = await client.call('environmentShow', { params: { id: environment.id } });
+      return existsSync(join(workdir ?? '/nowhere', file));
+    };
+
     const whereItAsks = asks ? it : notOfIt;
     const whereItDoesNot = asks ? notOfIt : it;
 
@@ -117,7 +131,16 @@ for (const { name, asks, steers } of talkers) {
         expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
       }
       expect(texts(await logOf(client, allow.id))).toEqual(['It was allowed.']);
-      expect(texts(await logOf(client, deny.id))).toEqual(['It was not allowed.']);
+      expect(await hasFile(allow, 'allowed.txt')).toBe(true);
+      expect(await hasFile(deny, 'denied.txt')).toBe(false);
+      const told = texts(await logOf(client, deny.id));
+      if (refused === undefined) return expect(told).toEqual(['It was not allowed.']);
+      // Its turn ended there; the conversation goes on with the next input, and what was denied is not done then either.
+      expect(told).toEqual(refused);
+      const next = await send(deny.id, 'Go on without it.');
+      expect((await turnOver(client, deny.id, next.id)).outcome).toBe('success');
+      expect(texts(await logOf(client, deny.id))).toEqual([...refused, 'It was not allowed.']);
+      expect(await hasFile(deny, 'denied.txt')).toBe(false);
     });
 
     it('asks nobody where the person said so', async () => {
