@@ -1,8 +1,7 @@
 // An environment whose programs run under keepers on this machine: the part that keeper backends share.
 import type { Duplex } from 'node:stream';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
+import { writeBelow } from '../files/write-below.ts';
 import type { GuaranteeReport, KeeperClient, KeeperSpec } from '../keeper/types.ts';
 import type { Environment, EnvironmentSpec, Handle, RunSpec } from './backend.ts';
 import { describeKeeperSpec } from './describe-run.ts';
@@ -94,12 +93,6 @@ const measure = async (parts: KeeperEnvironmentParts, disk: DiskMeasure): Return
   return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0), diskBytes: await disk() };
 };
 
-const writeHomeFile = async (home: string, path: string, content: string | Uint8Array): Promise<void> => {
-  const file = join(home, normalize(`/${path}`));
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, content, { mode: 0o600 });
-};
-
 /** Opens the view of an environment whose directory exists. */
 export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environment => {
   const { backend, notice, spec, directory, keeper, render, frontPort } = parts;
@@ -135,7 +128,7 @@ export const createKeeperEnvironment = (parts: KeeperEnvironmentParts): Environm
     describeScript: (script) => describe(scriptAsRun(script)),
     forward: (port) => forward(parts, port),
     stats: () => measure(parts, disk),
-    writeHomeFile: (path, content) => writeHomeFile(spec.home, path, content),
+    writeHomeFile: (path, content) => writeBelow(spec.home, path, content),
     // What programs do here is done in the working directory itself.
     sync: () => Promise.resolve(),
     close: async () => {
