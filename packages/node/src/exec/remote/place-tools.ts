@@ -1,6 +1,7 @@
 // The keeper program's own commands in a place: what the node asks there beside running programs.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { posix } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import { readLook, readProbe } from '../../keeper/records.ts';
@@ -10,6 +11,9 @@ import { commandFailed, mustRun, runInPlace, startInPlace, unreachable } from '.
 import { STAGE_MS } from './limits.ts';
 import { createPauses, judgeFailure, patiently } from './patience.ts';
 import type { Line } from './patience.ts';
+
+/** Exit code of a script that met something that should not be there. */
+const IN_THE_WAY = 45;
 
 const parse = <T>(text: Buffer, read: (value: unknown) => T): T => {
   try {
@@ -66,6 +70,38 @@ export const putFile = async (
   const argv = putArguments(line, path, { mode, size: bytes.length });
   await patiently(line, () => mustRun(line.place, argv, { what: 'Writing a file', stdin: bytes }));
 };
+
+/** Goes down from a folder, one name at a time, and is not led anywhere else by a link that a program put there. */
+const DOWN = `set -f; umask 077; cd -P -- "$1" || exit 1
+at=$(pwd -P); keeper=$2; IFS=/
+for part in $3; do
+  mkdir -- "./$part" 2>/dev/null
+  cd -P -- "./$part" 2>/dev/null || exit ${IN_THE_WAY}
+  at="$at/$part"
+  [ "$(pwd -P)" = "$at" ] || exit ${IN_THE_WAY}
+done
+shift 3; exec "$keeper" put "$@"`;
+
+/** Writes a private file below a folder that programs write to, through no link. @throws OrreryError conflict */
+export const putBelow = (
+  line: Line,
+  { root, path, bytes }: { readonly root: string; readonly path: string; readonly bytes: Uint8Array },
+): Promise<void> =>
+  patiently(line, async () => {
+    const names = posix.normalize(`/${path}`).slice(1).split('/');
+    const [keeper = '', , ...rest] = putArguments(line, '', { mode: 0o600, size: bytes.length });
+    const own = rest.with(0, `./${names.at(-1) ?? ''}`);
+    const argv = ['sh', '-c', DOWN, 'sh', root, keeper, names.slice(0, -1).join('/'), ...own];
+    const answer = await runInPlace(line.place, argv, { stdin: bytes });
+    if (answer.exitCode === IN_THE_WAY) throw inTheWay(path);
+    if (answer.exitCode !== 0) throw commandFailed('Writing a file', answer);
+  });
+
+const inTheWay = (path: string): OrreryError =>
+  new OrreryError('conflict', `A link or file is in the way of ${path}, which a program needs in its home.`, {
+    rule: 'Files of a program are written into folders of its home, through no link.',
+    fix: 'Take it away there, or begin with a new home: orrery env recreate NAME',
+  });
 
 /** Writes a file of this machine, of any size, there; read-only for its owner. */
 export const putLocalFile = async (line: Line, path: string, local: string): Promise<void> => {

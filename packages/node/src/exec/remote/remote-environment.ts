@@ -1,5 +1,4 @@
 // An environment whose programs run in a place.
-import { normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { GuaranteeReport, KeeperClient, KeeperIdentity } from '../../keeper/types.ts';
@@ -14,7 +13,7 @@ import type { Custody } from './custody.ts';
 import type { Ledger } from './ledger.ts';
 import { noteMemoryKills, tellingMemory } from './memory-kills.ts';
 import type { Line } from './patience.ts';
-import { existing, putFile } from './place-tools.ts';
+import { existing, putBelow, putFile } from './place-tools.ts';
 import { reachPort } from './reach.ts';
 import { environmentInside, pathsWanted, renderInPlace } from './render.ts';
 import type { PlaceView } from './render.ts';
@@ -136,8 +135,7 @@ export const createRemoteEnvironment = (parts: RemoteEnvironmentParts, asked: re
     describeScript: (script) => describe(scriptAsRun(script)),
     forward: (port) => forward(parts, port),
     stats: () => line.place.stats(),
-    writeHomeFile: (path, content) =>
-      putFile(line, `${inside.home}${normalize(`/${path}`)}`, { bytes: Buffer.from(content), mode: 0o600 }),
+    writeHomeFile: (path, content) => putBelow(line, { root: inside.home, path, bytes: Buffer.from(content) }),
     sync: custody.sync,
     close: custody.close,
   };
