@@ -81,6 +81,15 @@ export const STAGES: readonly Stage[] = [
     limitMs: 29 * MINUTE,
   }),
   suite({
+    name: 'conversations',
+    promise: 'sessions with real agent programs, and their clients',
+    config: 'vitest.conversations.config.ts',
+    files: /^e2e\/sessions.*\.test\.ts$/,
+    needs: ['git', 'keeper', 'agent-programs'],
+    programs: true,
+    limitMs: 29 * MINUTE,
+  }),
+  suite({
     name: 'backends',
     promise: 'backends on real servers',
     config: 'vitest.backends.config.ts',
