@@ -1,8 +1,10 @@
-/** What a repository brings for agent programs to run by themselves: settings, hooks, servers, extensions. None of it runs. */
+/** What a repository brings for agent programs to run by themselves: settings, hooks, servers, extensions. What runs of it is known by name. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { acpNames, agentNames, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
+import { acpNames, agentNames, configFor, isThere, modelOfSuite, scriptsOf, type TalkerName } from './support/agents.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { bringSettings, BROUGHT_NOTHING } from './support/project-settings.ts';
@@ -12,10 +14,19 @@ import { taskEnd } from './support/wait.ts';
 
 const look = [{ shell: 'ls -A' }, { text: 'I looked.' }];
 
-/** Those that hold sessions alone have no case with a task. */
-const talkersAlone: readonly string[] = acpNames;
+/** What runs all the same: these programs have no switch that holds for it. The guide to sessions says so. */
+const known: Readonly<Partial<Record<TalkerName, readonly string[]>>> = {
+  opencode: ['ran-opencode-plugin'],
+  copilot: ['ran-copilot-hook'],
+};
+
+/** Files of the repository that a program writes anew by itself: Qwen Code brings its settings there into its newest form. */
+const rewritten: Readonly<Partial<Record<TalkerName, number>>> = { qwen: 1 };
+
+const ranIn = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.startsWith('ran-'));
 
 for (const name of [...agentNames, ...acpNames]) {
+  const runs = known[name] ?? [];
   describe.skipIf(!isThere(name))(name, { timeout: 240_000 }, () => {
     const place = placeOfSuite();
     let model: ScriptedModel;
@@ -34,21 +45,32 @@ for (const name of [...agentNames, ...acpNames]) {
       await client.call('projectAdd', { body: { source: repository } });
     });
 
-    it.skipIf(talkersAlone.includes(name))('runs nothing of it in a task', async () => {
+    it.skipIf(runs.length > 0)('runs nothing of it in a task', async () => {
       const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project: repository } });
+      const task = await taskEnd(client, id, 200_000);
+      expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, rewritten[name] ?? 0]);
+    });
+
+    it.skipIf(runs.length === 0)('does a task in a repository that brings nothing', async () => {
+      const plain = makeRepository(place, 'brings-nothing', { validation: BROUGHT_NOTHING });
+      await client.call('projectAdd', { body: { source: plain } });
+      const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project: plain } });
       const task = await taskEnd(client, id, 200_000);
       expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, 0]);
     });
 
-    it('runs nothing of it in a session', async () => {
-      const { id } = await client.call('sessionCreate', {
+    it(`runs ${runs.length === 0 ? 'nothing of it' : runs.join(', ')} in a session`, async () => {
+      const { id, environment } = await client.call('sessionCreate', {
         body: { project: repository, mode: 'all', prompt: 'Look. [session]' },
       });
       const [turn] = (await client.call('turnList', { params: { id } })).items;
       expect((await turnOver(client, id, turn!.id)).outcome).toBe('success');
       const seen = JSON.stringify((await logOf(client, id)).map(({ body }) => body));
       expect(seen).toContain('preload.cjs');
-      expect(seen).not.toContain('ran-');
+      // A relative path may be one of the home too.
+      const { workdir } = await client.call('environmentShow', { params: { id: environment.id } });
+      const home = join(place.data, 'environments', environment.id, 'home');
+      expect([...ranIn(workdir ?? '/nowhere'), ...ranIn(home)]).toEqual(runs);
     });
   });
 }

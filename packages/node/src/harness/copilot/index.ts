@@ -44,8 +44,8 @@ const launch = (context: SessionContext): SessionLaunch => {
       COPILOT_PROVIDER_API_KEY_COMMAND: printToken(context.tokenFile),
       COPILOT_MODEL: model,
     },
-    // Hooks of the repository would run by themselves.
-    homeFiles: { '.copilot/settings.json': JSON.stringify({ disableAllHooks: true }) },
+    // Its setting against hooks of the repository does not hold over this protocol: they run, as the guide says.
+    homeFiles: {},
     programPaths: [program.directory],
   };
 };

@@ -58,9 +58,8 @@ const launch = (context: SessionContext): SessionLaunch => {
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-      // The repository's own settings and plugins are opt-in.
+      // The repository's own settings are opt-in. Its plugins run all the same, as the guide says: no switch holds for them.
       OPENCODE_DISABLE_PROJECT_CONFIG: '1',
-      OPENCODE_PURE: '1',
     },
     homeFiles: { '.config/opencode/opencode.json': configFile(context) },
     programPaths: [program.directory],
