@@ -84,7 +84,7 @@ export const STAGES: readonly Stage[] = [
     name: 'conversations',
     promise: 'sessions with real agent programs, and their clients',
     config: 'vitest.conversations.config.ts',
-    files: /^e2e\/sessions.*\.test\.ts$/,
+    files: /^e2e\/sessions\.test\.ts$/,
     needs: ['git', 'keeper', 'agent-programs'],
     programs: true,
     limitMs: 29 * MINUTE,
