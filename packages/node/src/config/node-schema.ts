@@ -116,13 +116,15 @@ export const nodeSchema = z.strictObject({
         .min(0)
         .max(65_535)
         .default(4747)
-        .describe('Port of the API; 0: any that is free. When nobody set it and 4747 is taken, any that is free'),
+        .describe('Port of the API; 0: a free one, as when nobody set it and 4747 is taken'),
       previewPort: z
         .int()
         .min(0)
         .max(65_535)
         .default(4748)
-        .describe('Port of previews, on loopback, from the first one on; 0, or taken when nobody set it: any that is free'),
+        .describe(
+          'Port of previews, on loopback, from the first one on; a free one for 0, and when nobody set it and it is taken',
+        ),
     })
     .prefault({}),
   data: z.string().min(1).max(4_096).nullable().default(null).describe('Data directory; null: below XDG_DATA_HOME'),

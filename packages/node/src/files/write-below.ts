@@ -73,7 +73,8 @@ const writeIn = async (place: string, name: string, content: string | Uint8Array
   }
 };
 
-const inTheWay = (path: string, cause: unknown): OrreryError =>
+/** What stands where a folder of a program should be. */
+export const inTheWay = (path: string, cause?: unknown): OrreryError =>
   new OrreryError('conflict', `${path} is in the way of a file that a program needs.`, {
     rule: 'Files of a program are written into folders of its home, through no link.',
     fix: 'Take it away there, or begin with a new home: orrery env recreate NAME',

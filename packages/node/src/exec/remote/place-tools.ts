@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
+import { inTheWay } from '../../files/write-below.ts';
 import { readLook, readProbe } from '../../keeper/records.ts';
 import type { KeeperLook } from '../../keeper/records.ts';
 import type { GuaranteeReport, OutputChunk, OutputStream } from '../../keeper/types.ts';
@@ -95,12 +96,6 @@ export const putBelow = (
     const answer = await runInPlace(line.place, argv, { stdin: bytes });
     if (answer.exitCode === IN_THE_WAY) throw inTheWay(path);
     if (answer.exitCode !== 0) throw commandFailed('Writing a file', answer);
-  });
-
-const inTheWay = (path: string): OrreryError =>
-  new OrreryError('conflict', `A link or file is in the way of ${path}, which a program needs in its home.`, {
-    rule: 'Files of a program are written into folders of its home, through no link.',
-    fix: 'Take it away there, or begin with a new home: orrery env recreate NAME',
   });
 
 /** Writes a file of this machine, of any size, there; read-only for its owner. */
