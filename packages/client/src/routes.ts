@@ -57,6 +57,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionCheckpoints: get('/sessions/:id/checkpoints'),
   sessionCheckpoint: post('/sessions/:id/checkpoints'),
   sessionRewind: post('/sessions/:id/rewind'),
+  sessionDelete: remove('/sessions/:id'),
   turnList: get('/sessions/:id/turns'),
   turnAdd: post('/sessions/:id/turns'),
   turnSet: patch('/sessions/:id/turns/:turn'),

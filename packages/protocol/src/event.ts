@@ -156,6 +156,8 @@ export const nodeBody = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('environment.removed'), environmentId: z.string() }),
   z.object({ kind: z.literal('session.changed'), sessionId: z.string(), state: sessionState }),
+  /** A session was deleted, and its log with it. */
+  z.object({ kind: z.literal('session.removed'), sessionId: z.string() }),
   z.object({ kind: z.literal('queue.paused') }),
   z.object({ kind: z.literal('queue.resumed') }),
   z.object({ kind: z.literal('salvage.saved'), projectId: z.string(), ref: z.string(), taskId: z.string().nullable() }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, operation } from './operation.ts';
+import { done, id, operation } from './operation.ts';
 import { checkpointList, checkpointView, sessionRewind, sessionRewound } from './session-history.ts';
 
 /** Operations on a session as a whole, behind its turns. */
@@ -30,5 +30,13 @@ export const sessionHistoryOperations = {
     params: id,
     body: sessionRewind,
     answer: sessionRewound,
+  }),
+  sessionDelete: operation({
+    method: 'delete',
+    path: '/sessions/:id',
+    scope: 'operator',
+    summary: 'Delete a session that has ended, with everything that was said in it; refused while unsaved work depends on it.',
+    params: id,
+    answer: done,
   }),
 } as const;

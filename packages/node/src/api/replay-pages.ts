@@ -27,6 +27,8 @@ export type PageBuffer = { bytes: Buffer };
 export type ReplayPages = {
   /** Reads the next page into the reader's buffer, which must be sent by then. Readers at the same place share the reading. */
   read(place: ReplayPlace, buffer: PageBuffer): Promise<ReplayPage>;
+  /** Something was taken out of the log: what was read before is read anew. */
+  forget(): void;
 };
 
 /** The buffer of a reader that has not read yet. */
@@ -38,6 +40,7 @@ type SharedPage = { key: string; bytes: Buffer; frames: readonly Frame[] };
 export const createReplayPages = (store: Pick<Store, 'eventTexts'>): ReplayPages => {
   const kept: SharedPage[] = [];
   return {
+    forget: () => void kept.splice(0),
     read: async ({ owner, after, types }, buffer) => {
       const key = `${owner ?? ''} ${after}`;
       const known = kept.find((page) => page.key === key);
@@ -48,7 +51,7 @@ export const createReplayPages = (store: Pick<Store, 'eventTexts'>): ReplayPages
       fillPage(page, events, owner === null ? 'seq' : 'sequence');
       const chars = events.reduce((sum, { json }) => sum + json.length, 0);
       const full = events.length === STREAM_PAGE_EVENTS || chars >= STREAM_PAGE_CHARS;
-      // The log only grows: a page that is full stays what it is. One of a large event is not worth its memory.
+      // The log only grows, unless a session is deleted: a page that is full stays what it is. One of a large event is not worth its memory.
       page.key = full ? key : '';
       if (chars < 2 * STREAM_PAGE_CHARS) kept.push(page);
       return copyPage(page, types, buffer);

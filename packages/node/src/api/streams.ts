@@ -72,6 +72,7 @@ export const createStreams = (parts: StreamParts): Streams => {
   let closed = false;
 
   const unsubscribe = store.subscribe((events) => {
+    if (events.some(({ body }) => body.kind === 'session.removed')) pages.forget();
     publish(topics.get(null), () => createFrameBatch(events, 'seq'));
     for (const [owner, mine] of byOwner(events)) publish(topics.get(owner), () => createFrameBatch(mine, 'sequence'));
   });

@@ -4,7 +4,7 @@ import { wishOf, type AgentWish } from '../agent/index.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
-import { countOpen, createInteractions, type Interactions } from '../interaction/index.ts';
+import { countOpen, createInteractions, removeInteractions, type Interactions } from '../interaction/index.ts';
 import { splitModel } from '../harness/model-name.ts';
 import {
   attachmentBytes,
@@ -23,7 +23,7 @@ import {
 } from '../session/index.ts';
 import { needsProgram, notInstalled } from '../harness/program.ts';
 import { clock, ids, type Parts } from './parts.ts';
-import { createSessionsConductor, type SessionsConductor } from '../run/sessions/index.ts';
+import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
 import { openAgents } from './agents.ts';
@@ -59,13 +59,19 @@ export const openTalking = (
   });
   const { environments, checkRoom } = given;
   const sessions = openSessions(parts, { environments, checkRoom, conductor: () => talking });
-  return { interactions, talking, liveTexts, sessions, history: openHistory(parts, { sessions, conductor: () => talking }) };
+  return {
+    interactions,
+    talking,
+    liveTexts,
+    sessions,
+    history: openHistory(parts, { sessions, environments, conductor: () => talking }),
+  };
 };
 
 /** What they do as a whole. */
 const openHistory = (
   parts: Parts,
-  given: { readonly sessions: Sessions; readonly conductor: () => SessionConductor },
+  given: { readonly sessions: Sessions; readonly environments: Environments; readonly conductor: () => SessionConductor },
 ): SessionHistory =>
   createSessionHistory({
     store: parts.store,
@@ -73,6 +79,10 @@ const openHistory = (
     sessions: given.sessions,
     canRewind: (harness) => parts.harnesses.get(harness).session?.capabilities.rewind ?? 'replaced',
     conductor: given.conductor,
+    unsavedIn: given.environments.unsaved,
+    removeAsked: (tx, id) => removeInteractions(tx.db, id),
+    dropCheckpoints: (rows) => dropRefs(parts, rows),
+    attachments: attachmentsDirectory(parts),
   });
 
 /** Files that people gave to sessions. */

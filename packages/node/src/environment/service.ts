@@ -41,6 +41,8 @@ export type Environments = {
   setup(reference: string, how: { readonly override: boolean }): Promise<EnvironmentView>;
   /** Resolves when it is gone. Rejects with `unsaved_work`, and nothing of it was touched. */
   remove(reference: string, how: { readonly salvage: boolean }): Promise<void>;
+  /** What of one that is there nothing else has, that counted which lies elsewhere; null: it is gone. */
+  unsaved(id: string): Promise<{ readonly name: string; readonly reasons: readonly string[] } | null>;
   setupLog(reference: string, after: number): Promise<SetupLogPage>;
   /** `actor`: who is on record for what goes. */
   prune(how: { readonly dryRun: boolean; readonly olderThanMs?: number; readonly actor: string }): Promise<EnvironmentPruned>;
@@ -147,6 +149,11 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
       return view(row);
     },
     remove,
+    unsaved: async (id) => {
+      const row = await namedById(store.read, id);
+      if (row === null || row.deleted_at !== null) return null;
+      return { name: row.name, reasons: row.prepared === null ? [] : await unsavedNow(parts, row) };
+    },
     setupLog: async (reference, offset) => {
       const row = await find(reference);
       return readSetupLog({ directory: parts.environmentsDirectory, id: row.id, after: offset, state: setupOf(row).state });

@@ -1,4 +1,13 @@
 export { answersOf, askOf, type InteractionRow } from './model.ts';
 export { interactionHandlers } from './routes.ts';
 export { createInteractions, type Interactions } from './service.ts';
-export { countOpen, findInteraction, listInteractions, markTold, openInteraction, settleInteraction, untold } from './store.ts';
+export {
+  countOpen,
+  findInteraction,
+  listInteractions,
+  markTold,
+  openInteraction,
+  removeInteractions,
+  settleInteraction,
+  untold,
+} from './store.ts';

@@ -104,3 +104,8 @@ export const markTold = async (db: Kysely<Tables>, id: string): Promise<void> =>
 /** Open ones whose time is up. */
 export const overdue = (db: Kysely<Tables>, nowMs: number): Promise<InteractionRow[]> =>
   db.selectFrom('interaction').selectAll().where('state', '=', 'open').where('deadline_at', '<=', nowMs).execute();
+
+/** Everything that a session asked, for one that is deleted. */
+export const removeInteractions = async (db: Kysely<Tables>, sessionId: string): Promise<void> => {
+  await db.deleteFrom('interaction').where('session_id', '=', sessionId).execute();
+};

@@ -9,9 +9,10 @@ import { isActive, sessionNotFound, whyClosed, type SessionRow } from './model.t
 import type { Sessions } from './service.ts';
 import { changeSession, findSession, liveSessions, newestOfKind, openTurns } from './store.ts';
 import { REWIND_MS } from './limits.ts';
+import { removeSession, type RemovalParts } from './removal.ts';
 
 /** What the use cases here need. */
-export type HistoryParts = {
+export type HistoryParts = Omit<RemovalParts, 'clock' | 'sessions'> & {
   readonly store: Store;
   readonly clock: { nowMs(): number; sleep(ms: number): Promise<void> };
   readonly sessions: Pick<Sessions, 'find' | 'show'>;
@@ -20,12 +21,14 @@ export type HistoryParts = {
   conductor(): SessionConductor;
 };
 
-/** Use cases of a session as a whole: it goes back. A reference is an id, the beginning of one, or a name. */
+/** Use cases of a session as a whole: it goes back, and away. A reference is an id, the beginning of one, or a name. */
 export type SessionHistory = {
   checkpoints(reference: string): Promise<CheckpointView[]>;
   checkpoint(reference: string): Promise<CheckpointView>;
   /** Resolves when it is there. Rejects with why not; then nothing was lost, and what was saved is named. */
   rewind(reference: string, asked: SessionRewind): Promise<SessionRewound>;
+  /** Deletes one that is over, with everything that was said in it. */
+  remove(reference: string): Promise<void>;
 };
 
 export const createSessionHistory = (parts: HistoryParts): SessionHistory => {
@@ -57,6 +60,7 @@ export const createSessionHistory = (parts: HistoryParts): SessionHistory => {
       const view: SessionView = await sessions.show(id);
       return { session: view, checkpoint: viewOf(session, target), before: viewOf(session, before), saved, replaced };
     },
+    remove: (reference) => removeSession(parts, reference),
   };
 };
 

@@ -40,6 +40,7 @@ import {
   sessionByRequest,
   updateTurn,
 } from './store.ts';
+import { refuseDeleted, refuseExpired } from './tombstones.ts';
 import { createTranscripts, type Transcripts } from './transcript.ts';
 
 /** What of a session may be changed at any time. */
@@ -76,7 +77,10 @@ export const createSessions = (parts: SessionParts): Sessions => {
   const { store, clock } = parts;
   const find = async (reference: string): Promise<SessionRow> => {
     const [first, second] = await findSessions(store.read, reference);
-    if (first === undefined) throw sessionNotFound(reference);
+    if (first === undefined) {
+      await refuseDeleted(store.read, reference);
+      throw sessionNotFound(reference);
+    }
     if (second !== undefined && first.id !== reference && second.ended_at === null)
       throw new OrreryError('ambiguous', `More than one session is called ${reference.slice(0, 200)}.`, {
         rule: 'A name may be used again; an id is one session.',
@@ -109,6 +113,8 @@ export const createSessions = (parts: SessionParts): Sessions => {
     if (row === null) throw sessionNotFound(id);
     return view(row);
   };
+
+  const isKnown = async (id: string, requestId: string): Promise<boolean> => (await findTurn(store.read, id, requestId)) !== null;
 
   /** Changes a session in one transaction and has its conductor look. */
   const change = async (
@@ -152,6 +158,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const hash = intentHash(asked.agent === undefined ? { ...intent, mode: intent.mode ?? 'ask' } : intent);
       const known = sameIntent(await sessionByRequest(store.read, requestId), { requestId, hash });
       if (known !== null) return view(known, true);
+      await refuseExpired(store.read, { requestId, kind: 'session' });
       const { row, replayed } = await begin(parts, { asked, requestId, hash });
       if (!replayed) parts.conductor().wake(row.id);
       return view(row, replayed);
@@ -189,6 +196,9 @@ export const createSessions = (parts: SessionParts): Sessions => {
       }),
     addTurn: async (reference, asked) => {
       const row = await find(reference);
+      // By its name it may be meant for one that was deleted.
+      if (asked.requestId !== undefined && !reference.startsWith('ses_') && !(await isKnown(row.id, asked.requestId)))
+        await refuseExpired(store.read, { requestId: asked.requestId, kind: 'turn' });
       const { turn, replayed } = await addTurn(parts, row, asked);
       if (!replayed) parts.conductor().wake(row.id);
       return toTurn(turn, replayed);
@@ -252,6 +262,7 @@ const begin = async (
     // Two of the same request may have come this far.
     const known = sameIntent(await sessionByRequest(tx.db, requestId), { requestId, hash });
     if (known !== null) return { row: known, replayed: true };
+    await refuseExpired(tx.db, { requestId, kind: 'session' });
     await insertSession(tx.db, {
       id,
       request_id: requestId,

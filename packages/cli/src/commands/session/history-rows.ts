@@ -81,4 +81,18 @@ export const historyCommands: readonly CommandSpec[] = [
     changes: 'plain',
     load: async () => (await import('./history.ts')).sessionRewind,
   },
+  {
+    noun: 'session',
+    verb: 'delete',
+    summary: 'delete a session that has ended, with everything that was said in it',
+    detail:
+      'It asks first. It is refused while the environment that was made for it holds work that nothing else has. The environment stays, and with it what the program wrote into its home.',
+    arguments: [session],
+    options: [{ name: 'yes', kind: 'flag', summary: 'do not ask' }],
+    examples: [{ line: 'orrery session delete site-1', does: 'nothing of it can be read afterwards' }],
+    exits: [3, 6, 8],
+    operations: ['sessionShow', 'sessionDelete'],
+    changes: 'plain',
+    load: async () => (await import('./delete.ts')).sessionDelete,
+  },
 ];

@@ -90,7 +90,12 @@ const dropOldest = async (parts: SessionConductorParts, { id }: SessionRow): Pro
 };
 
 /** Takes the refs of checkpoints away whose rows are gone. */
-export const dropRefs = async (parts: SessionConductorParts, rows: readonly CheckpointRow[]): Promise<void> => {
+export const dropRefs = async (
+  parts: Pick<SessionConductorParts, 'log'> & {
+    readonly workspace: Pick<SessionConductorParts['workspace'], 'dropCheckpoint'>;
+  },
+  rows: readonly CheckpointRow[],
+): Promise<void> => {
   for (const { project_id, ref, sha } of rows)
     await parts.workspace
       .dropCheckpoint(project_id, { ref, sha })

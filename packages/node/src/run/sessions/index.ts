@@ -1,1 +1,2 @@
+export { dropRefs } from './checkpoints.ts';
 export { createSessionsConductor, type SessionsConductor } from './conductor.ts';

@@ -10,6 +10,7 @@ import { answers } from './009-answers.ts';
 import { sessionAgent } from './010-session-agent.ts';
 import { heldQueues } from './011-held-queues.ts';
 import { sessionHistory } from './012-session-history.ts';
+import { sessionTombstones } from './013-session-tombstones.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   sessionAgent,
   heldQueues,
   sessionHistory,
+  sessionTombstones,
 ];

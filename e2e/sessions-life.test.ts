@@ -1,0 +1,84 @@
+/** Sessions of real agent programs as a whole: what becomes of one that is over. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@orrery/client';
+import type { SessionView } from '@orrery/protocol';
+import type { ScriptedModel } from '@orrery/scripted-model';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
+import { codeOf } from './support/commands.ts';
+import type { Life } from './support/life.ts';
+import { placeOfSuite } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+import { sessionIn, turnOver } from './support/sessions.ts';
+
+const SLOW = { timeout: 240_000 };
+
+const talkers = ['claude', 'codex', 'pi'] as const satisfies readonly AgentName[];
+
+const cases = {
+  gone: [{ shell: 'echo kept > work.txt' }, { text: 'A rare pomegranate.' }],
+};
+
+for (const name of talkers) {
+  describe.skipIf(!isThere(name))(`the life of a session with ${name}`, SLOW, () => {
+    const place = placeOfSuite();
+    let model: ScriptedModel;
+    let life: Life;
+    let client: Client;
+    let repository: string;
+
+    beforeAll(async () => {
+      model = await modelOfSuite(scriptsOf(cases));
+      place.configure(configFor(model, { harness: name }));
+      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+      life = await place.up();
+      client = place.client(life);
+      repository = makeRepository(place, 'whole-lives', {});
+      await client.call('projectAdd', { body: { source: repository } });
+    });
+
+    const say = async (id: string, text: string): Promise<void> => {
+      const { id: turn } = await client.call('turnAdd', { params: { id }, body: { text } });
+      expect((await turnOver(client, id, turn)).outcome).toBe('success');
+    };
+
+    const begin = async (): Promise<SessionView> => {
+      const session = await client.call('sessionCreate', { body: { project: repository, mode: 'all' } });
+      return sessionIn(client, session.id, ['idle']);
+    };
+
+    /** Refs of checkpoints in the node's own copies of repositories. */
+    const checkpointRefs = (): string => {
+      const mirrors = join(place.data, 'mirrors');
+      return readdirSync(mirrors)
+        .map((one) => execFileSync('git', ['-C', join(mirrors, one), 'for-each-ref', 'refs/orrery/checkpoints/']).toString())
+        .join('');
+    };
+
+    it('is deleted with all that was said in it, once it is over and its work is saved', async () => {
+      const { id, name: called, environment } = await begin();
+      await client.call('attachmentAdd', { params: { id }, query: { name: 'a.txt' }, body: Buffer.from('attached') });
+      await say(id, 'Make it. [gone]');
+      expect(checkpointRefs()).not.toBe('');
+      const found = async (): Promise<number> =>
+        (await client.call('sessionSearch', { query: { q: 'pomegranate' } })).items.length;
+      expect(await found()).toBe(1);
+      expect((await place.cli(['session', 'delete', called])).code).toBe(6);
+      expect(await codeOf(client.call('sessionDelete', { params: { id } }))).toBe('conflict');
+      await client.call('sessionEnd', { params: { id }, body: {} });
+      await sessionIn(client, id, ['ended']);
+      expect(await codeOf(client.call('sessionDelete', { params: { id } }))).toBe('unsaved_work');
+      await client.call('environmentDelete', { params: { id: environment.id }, query: { salvage: 'true' }, timeoutMs: 60_000 });
+      const gone = await place.cli(['session', 'delete', called, '--yes', '--json']);
+      expect(JSON.parse(gone.stdout)).toMatchObject({ result: { deleted: id } });
+      expect(await codeOf(client.call('sessionShow', { params: { id } }))).toBe('history_expired');
+      expect(await codeOf(client.call('turnAdd', { params: { id }, body: { text: 'again' } }))).toBe('history_expired');
+      expect(await found()).toBe(0);
+      expect(checkpointRefs()).toBe('');
+      expect(readdirSync(join(place.data, 'attachments'))).toEqual([]);
+      expect((await client.call('salvageList')).items.length).toBeGreaterThan(0);
+    });
+  });
+}
