@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
+import { commitAll, gitIn, writeFiles } from '@orrery/testkit';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
@@ -10,10 +11,19 @@ import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
+import { taskEnd } from './support/wait.ts';
 import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
 const hostile = '<img src=x onerror="document.title=1"> \u001b[31mred\u202e [link](javascript:alert(1))';
+
+const numbers = Array.from({ length: 60 }, (_, place) => `${place + 1}\n`).join('');
+const changing = [
+  "sed -i 's/^5$/five/; s/^50$/fifty/' numbers.txt",
+  `printf '%s' '<script>document.title=1</script>\u202eevil' > evil.html`,
+  'seq 1 4000 > long.txt',
+  'head -c 70000 /dev/zero > zeros.bin',
+].join('; ');
 
 const colour = {
   question: 'Which colour?',
@@ -31,6 +41,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
   let life: Life;
   let client: Client;
   let repository: string;
+  let reviewed: { readonly id: string; readonly page: Page };
 
   beforeAll(async () => {
     const model = await modelOfSuite(
@@ -39,6 +50,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
         deny: [{ shell: 'echo denied > denied.txt' }, { text: 'It was not allowed.' }],
         long: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'It went on.' }, { text: 'The queued one.' }],
         hostile: [{ text: hostile }],
+        change: [{ shell: changing }, { text: 'It is changed.' }, { text: 'It is changed as you said.' }],
         choose: [{ tool: 'AskUserQuestion', input: { questions: [colour] } }, { text: 'Blue it is.' }],
       }),
     );
@@ -46,7 +58,9 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
     life = await place.up();
     client = place.client(life);
-    repository = makeRepository(place, 'site', {});
+    repository = makeRepository(place, 'site', { validation: 'echo "looked at: $(ls | wc -l) files"' });
+    writeFiles(repository, { 'numbers.txt': numbers });
+    commitAll(repository, 'numbers');
     await client.call('projectAdd', { body: { source: repository } });
   });
 
@@ -166,5 +180,68 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     expect(await barriers(page)).toEqual([]);
     await page.goto(`${life.url}/nowhere`);
     await page.getByText('There is no page at this address.').waitFor();
+  });
+
+  it('a result is reviewed file by file, and commented on', async () => {
+    const { id } = await client.call('taskAdd', { body: { project: repository, prompt: 'Change it. [change]' } });
+    expect((await taskEnd(client, id)).verdict).toBe('accepted');
+    const page = await entered();
+    await page.getByRole('link', { name: 'Tasks' }).click();
+    await page.getByRole('link', { name: 'Change it. [change]' }).click();
+    await page.getByRole('link', { name: /^Changes: 4 files/ }).click();
+    const files = page.getByRole('navigation', { name: 'Changed files' });
+    // What the file says is text, and what cannot be seen is named.
+    await page.getByText('<script>document.title=1</script>⟨U+202E⟩evil').waitFor();
+    expect(await page.title()).toBe('Orrery');
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: /^Show 4000 changed lines/ }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('region', { name: 'Change at line 47' }).waitFor();
+    await page.getByText('validation', { exact: false }).first().click();
+    await page.getByText(/looked at: \d+ files/).waitFor();
+    await picture(page, 'changes');
+    expect(await barriers(page)).toEqual([]);
+    await page.keyboard.press('n');
+    await page.keyboard.press('n');
+    await page.keyboard.press('c');
+    await page.getByRole('textbox', { name: 'Comment' }).fill('Write it as 5 and 0.');
+    await page.getByRole('button', { name: 'Keep the comment' }).click();
+    await page.keyboard.press('s');
+    await page.keyboard.press('?');
+    await picture(page, 'changes-beside');
+    expect(await barriers(page)).toEqual([]);
+    await files.getByRole('button', { name: /zeros.bin/ }).click();
+    await page.getByText('This is no text').waitFor();
+    reviewed = { id, page };
+  });
+
+  it('comments that were kept go to the agent as one message, and a result is applied to a clean tree alone', async () => {
+    const { id, page } = reviewed;
+    await page.reload();
+    await page.getByText('Your comments: 1').waitFor();
+    await page.getByRole('button', { name: 'Send to the agent' }).click();
+    await page.getByText('It is changed as you said.').first().waitFor({ timeout: 120_000 });
+    const next = (await client.call('taskList', {})).items.find(({ continues }) => continues === id);
+    expect(next?.prompt).toContain('1. numbers.txt:50 (before the change)\n> -50\nWrite it as 5 and 0.');
+    await page.goto(`${life.url}/tasks/${id}/changes`);
+    await page.getByRole('button', { name: 'Apply to the checked-out branch' }).click();
+    await page.getByText('was moved forward').waitFor();
+    expect(gitIn(repository, 'show', 'HEAD:numbers.txt')).toContain('fifty');
+    writeFiles(repository, { 'numbers.txt': 'mine' });
+    await page.getByRole('button', { name: 'Apply to the checked-out branch' }).click();
+    await page.getByRole('alert').getByText('The repository has uncommitted changes').waitFor();
+    await picture(page, 'changes-refused');
+  });
+
+  it('a review fits a phone', async () => {
+    const page = await entered({ colorScheme: 'dark', viewport: { width: 390, height: 800 } });
+    await page.getByRole('link', { name: 'Tasks' }).click();
+    await page.getByRole('link', { name: 'Change it. [change]' }).click();
+    await page.getByRole('link', { name: /^Changes: 4 files/ }).click();
+    await page.getByRole('button', { name: /numbers.txt/ }).click();
+    await page.getByRole('region', { name: 'Change at line 47' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await picture(page, 'changes-phone');
+    expect(await barriers(page)).toEqual([]);
   });
 });

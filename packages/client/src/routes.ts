@@ -72,6 +72,8 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   taskAttempts: get('/tasks/:id/attempts'),
   taskLog: get('/tasks/:id/log'),
   taskDiff: get('/tasks/:id/diff'),
+  taskChanges: get('/tasks/:id/changes'),
+  taskChange: get('/tasks/:id/changes/file'),
   taskDescribe: get('/tasks/:id/describe'),
   taskCancel: post('/tasks/:id/cancel'),
   taskRetry: post('/tasks/:id/retry'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentOperations } from './agent.ts';
+import { changeOperations } from './change-operations.ts';
 import { egressOperations } from './egress.ts';
 import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
@@ -100,6 +101,7 @@ export const operations = {
     params: id,
     answer: taskDiff,
   }),
+  ...changeOperations,
   taskDescribe: operation({
     method: 'get',
     path: '/tasks/:id/describe',

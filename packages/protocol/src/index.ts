@@ -45,6 +45,18 @@ export {
   type TaskState,
   type Verdict,
 } from './task.ts';
+export {
+  changedFile,
+  changeSet,
+  fileChange,
+  hunk,
+  leftOut,
+  type ChangedFile,
+  type ChangeSet,
+  type FileChange,
+  type Hunk,
+  type LeftOut,
+} from './change.ts';
 export { contextUse, planEntry, workState, type ContextUse, type PlanEntry } from './content.ts';
 export {
   conversationBody,

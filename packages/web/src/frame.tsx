@@ -17,11 +17,13 @@ export const Frame = () => {
 
 const Framed = () => {
   const connection = useConnection();
+  // A change needs the room that reading does not.
+  const wide = useLocation().pathname.endsWith('/changes');
   const { data: caller } = useQuery({ queryKey: ['caller'], queryFn: () => node.call('callerShow') });
   const { data: waiting } = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
   const open = waiting?.items.length ?? 0;
   return (
-    <div className="mx-auto flex min-h-dvh max-w-6xl flex-col px-3">
+    <div className={`mx-auto flex min-h-dvh flex-col px-3 ${wide ? '' : 'max-w-6xl'}`}>
       <header className="sticky top-0 z-10 flex h-11 items-center gap-1 border-b border-line bg-ground">
         <span className="mr-3 font-semibold">Orrery</span>
         <nav aria-label="Pages" className="flex gap-1">

@@ -5,6 +5,8 @@ import { LoginPage } from './pages/login.tsx';
 import { NothingHere } from './pages/nothing-here.tsx';
 import { SessionPage } from './pages/session.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
+import { TaskChangesPage } from './pages/task-changes.tsx';
+import { TaskPage } from './pages/task.tsx';
 import { TasksPage } from './pages/tasks.tsx';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NothingHere });
@@ -18,6 +20,8 @@ export const router = createRouter({
     page('/sessions', SessionsPage),
     page('/sessions/$name', SessionPage),
     page('/tasks', TasksPage),
+    page('/tasks/$name', TaskPage),
+    page('/tasks/$name/changes', TaskChangesPage),
   ]),
   defaultPreload: false,
 });

@@ -16,9 +16,9 @@ describe('raw and numstat records', () => {
     ];
     const counts = ['3\t1\ttab\there', '0\t0\t', 'old', 'new', '-\t-\tbin'];
     expect(parseRawNumstat(`${[...raw, ...counts].join('\0')}\0`)).toEqual([
-      { path: 'tab\there', oldPath: null, status: 'modified', insertions: 3, deletions: 1 },
-      { path: 'new', oldPath: 'old', status: 'renamed', insertions: 0, deletions: 0 },
-      { path: 'bin', oldPath: null, status: 'added', insertions: null, deletions: null },
+      { path: 'tab\there', oldPath: null, status: 'modified', insertions: 3, deletions: 1, before: 'aaaa', after: 'bbbb' },
+      { path: 'new', oldPath: 'old', status: 'renamed', insertions: 0, deletions: 0, before: 'aaaa', after: 'aaaa' },
+      { path: 'bin', oldPath: null, status: 'added', insertions: null, deletions: null, before: '0000', after: 'bbbb' },
     ]);
   });
 

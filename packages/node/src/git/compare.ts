@@ -11,6 +11,9 @@ export type ChangedFile = {
   readonly deletions: number | null;
 };
 
+/** One record as Git gives it: with the objects before and after. */
+type RawFile = ChangedFile & { readonly before: string; readonly after: string };
+
 /** The change from one commit to another. */
 export type Comparison = { readonly files: readonly ChangedFile[]; readonly insertions: number; readonly deletions: number };
 
@@ -25,6 +28,16 @@ const statusWords: Record<string, string> = {
 
 /** What changed between two commits or trees of a bare repository of the node, renames found. */
 export const compareTrees = async (git: Git, gitDir: string, { from, to }: { from: string; to: string }): Promise<Comparison> => {
+  const { files, insertions, deletions } = await compareRaw(git, gitDir, { from, to });
+  return { files: files.map(({ before: _before, after: _after, ...file }) => file), insertions, deletions };
+};
+
+/** The same with the objects of each file. */
+export const compareRaw = async (
+  git: Git,
+  gitDir: string,
+  { from, to }: { from: string; to: string },
+): Promise<Omit<Comparison, 'files'> & { readonly files: readonly RawFile[] }> => {
   if (from === to) return { files: [], insertions: 0, deletions: 0 };
   const answer = await git.text({
     gitDir,
@@ -38,13 +51,13 @@ export const compareTrees = async (git: Git, gitDir: string, { from, to }: { fro
 };
 
 /** Reads `--raw --numstat -z`: first all raw records, then all counts, in the same order. */
-export const parseRawNumstat = (answer: string): ChangedFile[] => {
+export const parseRawNumstat = (answer: string): RawFile[] => {
   const fields = answer.split('\0');
-  const files: { path: string; oldPath: string | null; status: string; insertions: number | null; deletions: number | null }[] =
-    [];
+  const files: RawFile[] = [];
   let at = 0;
   while (fields[at]?.startsWith(':')) {
-    const letter = fields[at]?.split(' ')[4]?.[0] ?? 'M';
+    const [, , before = '', after = '', kind = 'M'] = (fields[at] ?? '').split(' ');
+    const letter = kind[0] ?? 'M';
     const moved = letter === 'R' || letter === 'C';
     const first = fields[at + 1] ?? '';
     files.push({
@@ -53,6 +66,8 @@ export const parseRawNumstat = (answer: string): ChangedFile[] => {
       status: statusWords[letter] ?? letter,
       insertions: null,
       deletions: null,
+      before,
+      after,
     });
     at += moved ? 3 : 2;
   }

@@ -133,6 +133,10 @@ export const GIT_OUTPUT_BYTES = 256 * 1024 * 1024;
 export const GIT_STDERR_BYTES = 16 * 1024;
 /** A patch that is shown; the rest is counted as truncated. */
 export const DIFF_PATCH_BYTES = 4 * 1024 * 1024;
+/** The change of one file as it is shown at first; the whole, up to the bound above, is asked for. */
+export const FILE_DIFF_BYTES = 256 * 1024;
+/** Files that the list of a change names; all are counted. */
+export const CHANGED_FILES = 2_000;
 /** One hook or project file of a commit: a person writes it. */
 export const PROJECT_FILE_BYTES = 1024 * 1024;
 /** Refs of an agent's Git directory that are looked at, and the size of its packed-refs. */

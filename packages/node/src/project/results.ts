@@ -1,4 +1,5 @@
-import { OrreryError, type TaskApplied, type TaskDiff } from '@orrery/protocol';
+import { OrreryError, type ChangeSet, type FileChange, type TaskApplied, type TaskDiff } from '@orrery/protocol';
+import { changeSetOf, fileChangeOf, type FileOf } from '../git/changes.ts';
 import { compareTrees, patchBetween } from '../git/compare.ts';
 import type { Publish } from '../git/publish.ts';
 import type { Git } from '../git/run.ts';
@@ -22,6 +23,10 @@ export type Apply = ResultOf & { readonly mode: 'branch' | 'tree'; readonly bran
 export type Results = {
   /** The change of a result; the patch is cut at its bound and says so. */
   diff(result: ResultOf): Promise<TaskDiff>;
+  /** The files of a result, cut at the bound of a list. */
+  changes(result: ResultOf): Promise<ChangeSet>;
+  /** One file of it. Rejects with `not_found` when the result does not touch it. */
+  change(result: ResultOf, file: FileOf & { readonly whole: boolean }): Promise<FileChange>;
   /**
    * Brings a result into the user's repository. `branch`: a branch is made, nothing checked out is touched. `tree`: the
    * checked-out branch moves forward or merges, only when its tree is clean. Rejects with `dirty_tree`, `merge_conflict`,
@@ -49,6 +54,10 @@ export const createResults = ({
       const [{ files }, patch] = await Promise.all([compareTrees(git, mirror, range), patchBetween(git, mirror, range)]);
       return { taskId, baseSha, headSha, files: [...files], ...patch };
     },
+    changes: ({ projectId, baseSha, headSha }) =>
+      changeSetOf(git, mirrorPath(dataDirectory, projectId), { from: baseSha, to: headSha }),
+    change: ({ projectId, baseSha, headSha }, file) =>
+      fileChangeOf(git, mirrorPath(dataDirectory, projectId), { from: baseSha, to: headSha, ...file }),
     apply: async (apply) => {
       const row = (await projectById(store.read, apply.projectId)) ?? raise(projectNotFound(apply.projectId));
       return applyResult({ git, changes, row, mirror: mirrorPath(dataDirectory, row.id) }, apply);

@@ -1,4 +1,4 @@
-import type { OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
+import type { ChangeSet, FileChange, OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol';
 import { runsOfAttempt } from '../environment/index.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -8,22 +8,17 @@ import { toAttempt, type TaskRow } from './model.ts';
 import type { Tasks } from './service.ts';
 import { updateTask } from './store.ts';
 
+type ResultOf = { readonly taskId: string; readonly projectId: string; readonly baseSha: string; readonly headSha: string };
+
 /** What the handlers need of the workspace: results live in the project's mirror. */
 export type ResultDoor = {
-  diff(asked: {
-    readonly taskId: string;
-    readonly projectId: string;
-    readonly baseSha: string;
-    readonly headSha: string;
-  }): Promise<TaskDiff>;
-  apply(asked: {
-    readonly taskId: string;
-    readonly projectId: string;
-    readonly headSha: string;
-    readonly baseSha: string;
-    readonly mode: 'branch' | 'tree';
-    readonly branch: string;
-  }): Promise<TaskApplied>;
+  diff(result: ResultOf): Promise<TaskDiff>;
+  changes(result: ResultOf): Promise<ChangeSet>;
+  change(
+    result: ResultOf,
+    file: { readonly path: string; readonly oldPath: string | null; readonly whole: boolean },
+  ): Promise<FileChange>;
+  apply(asked: ResultOf & { readonly mode: 'branch' | 'tree'; readonly branch: string }): Promise<TaskApplied>;
 };
 
 type TaskOperations =
@@ -33,6 +28,8 @@ type TaskOperations =
   | 'taskAttempts'
   | 'taskLog'
   | 'taskDiff'
+  | 'taskChanges'
+  | 'taskChange'
   | 'taskDescribe'
   | 'taskCancel'
   | 'taskRetry'
@@ -71,6 +68,9 @@ export const taskHandlers = (parts: {
       return { runs: runs.map((run) => ({ stage: `${run.stage} ${run.round}`, text: run.described })) };
     },
     taskDiff: async ({ params }) => results.diff(resultOf(await tasks.find(params.id))),
+    taskChanges: async ({ params }) => results.changes(resultOf(await tasks.find(params.id))),
+    taskChange: async ({ params, query: { path, oldPath = null, whole } }) =>
+      results.change(resultOf(await tasks.find(params.id)), { path, oldPath, whole }),
     taskCancel: ({ params }) => tasks.cancel(params.id),
     taskRetry: ({ params, body }) => tasks.retry(params.id, body.requestId),
     taskApply: async ({ params, body }) => {
@@ -91,7 +91,7 @@ export const taskHandlers = (parts: {
 const branchOf = (task: TaskRow): string => (JSON.parse(task.intent) as { branch?: string }).branch ?? `orrery/${task.id}`;
 
 /** The result of a task that has one; what to say when it has none. */
-const resultOf = (task: TaskRow): { taskId: string; projectId: string; baseSha: string; headSha: string } => {
+const resultOf = (task: TaskRow): ResultOf => {
   if (task.project_id === null)
     throw new OrreryError('unsupported', `Task ${task.id} worked in a scratch folder.`, {
       rule: 'Only a task of a project has a change to show or apply.',

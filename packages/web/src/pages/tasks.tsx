@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Ago } from '../parts/ago.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
@@ -18,7 +19,9 @@ export const TasksPage = () => {
             <span className="w-20">
               <State state={task.verdict ?? task.state} />
             </span>
-            <span className="said min-w-40 flex-1">{task.prompt.split('\n')[0]}</span>
+            <Link to="/tasks/$name" params={{ name: task.id }} className="said min-w-40 flex-1 hover:underline">
+              {task.prompt.split('\n')[0]?.slice(0, 200)}
+            </Link>
             <span className="text-quiet">
               {task.project?.name ?? 'no project'} · {task.harness}
               {task.result === null ? '' : ` · ${task.result.filesChanged} files`}

@@ -6,7 +6,7 @@ export const Button = ({
   <button
     type="button"
     {...rest}
-    className={`h-7 cursor-pointer rounded border px-3 disabled:cursor-default disabled:opacity-50 ${styles[look]}`}
+    className={`min-h-7 cursor-pointer rounded border px-3 disabled:cursor-default disabled:opacity-50 ${styles[look]}`}
   />
 );
 

@@ -1,0 +1,76 @@
+import type { Task } from '@orrery/protocol';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { Apply } from '../review/apply.tsx';
+import { Checks } from '../review/checks.tsx';
+import { Review } from '../review/review.tsx';
+import { SendComments, type Way } from '../review/send.tsx';
+import { useComments } from '../review/use-comments.ts';
+import { useMayAct } from '../state/caller.ts';
+import { node } from '../state/node.ts';
+import { hasChanges, TaskHead, useTask } from './task.tsx';
+
+/** The result of a task, reviewed: what was changed, what checked it, what is to become of it. */
+export const TaskChangesPage = () => {
+  const { name } = useParams({ strict: false }) as { readonly name: string };
+  const { data: task, error } = useTask(name);
+  if (error !== null) return <Failed error={error} />;
+  if (task === undefined) return <Loading />;
+  return (
+    <>
+      <TaskHead task={task}>
+        <Link to="/tasks/$name" params={{ name: task.id }} className="text-accent underline">
+          The task
+        </Link>
+      </TaskHead>
+      {hasChanges(task) ? (
+        <Changes key={task.id} task={task} />
+      ) : (
+        <Empty command={`orrery task show ${task.id}`}>There is no change to review.</Empty>
+      )}
+    </>
+  );
+};
+
+const Changes = ({ task }: { readonly task: Task }) => {
+  const params = { id: task.id };
+  const of = ['changes', task.id, task.result?.headSha];
+  const { data, error } = useQuery({
+    queryKey: of,
+    queryFn: () => node.call('taskChanges', { params }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { comments, change, clear } = useComments(task.id);
+  const mayAct = useMayAct();
+  const ways = useWays(task);
+  if (error !== null) return <Failed error={error} />;
+  if (data === undefined) return <Loading />;
+  return (
+    <Review
+      change={data}
+      of={of}
+      ask={(query) => node.call('taskChange', { params, query })}
+      commenting={mayAct ? { comments, change } : null}
+      aside={
+        <>
+          {mayAct ? <SendComments comments={comments} range={data} ways={ways} sent={clear} /> : null}
+          <Checks task={task} />
+          {mayAct ? <Apply task={task} /> : null}
+        </>
+      }
+    />
+  );
+};
+
+/** A task that has ended is spoken with by another one that continues it. */
+const useWays = (task: Task): readonly Way[] => {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const send = async (prompt: string, request: string): Promise<void> => {
+    const next = await node.call('taskAdd', { body: { prompt, continues: task.id, requestId: request } });
+    void queries.invalidateQueries();
+    void navigate({ to: '/tasks/$name', params: { name: next.id } });
+  };
+  return [{ name: 'Send to the agent: a task that continues', send }];
+};

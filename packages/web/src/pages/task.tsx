@@ -1,0 +1,72 @@
+import type { Task } from '@orrery/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { Ago } from '../parts/ago.tsx';
+import { Failed, Loading, State } from '../parts/states.tsx';
+import { Again } from '../review/apply.tsx';
+import { Checks } from '../review/checks.tsx';
+import { useMayAct } from '../state/caller.ts';
+import { node } from '../state/node.ts';
+
+export const useTask = (name: string) =>
+  useQuery({ queryKey: ['task', name], queryFn: () => node.call('taskShow', { params: { id: name } }) });
+
+/** One task: what was asked, how it ended, what checked it, and the way to its changes. */
+export const TaskPage = () => {
+  const { name } = useParams({ strict: false }) as { readonly name: string };
+  const { data: task, error } = useTask(name);
+  const mayAct = useMayAct();
+  if (error !== null) return <Failed error={error} />;
+  if (task === undefined) return <Loading />;
+  return (
+    <>
+      <TaskHead task={task} />
+      <p className="said my-2 max-h-72 overflow-auto rounded bg-raised px-3 py-2">{task.prompt}</p>
+      {task.reason === null ? null : <p className="said text-careful">{task.reason}</p>}
+      {task.result?.summary == null ? null : <p className="said my-2">{task.result.summary}</p>}
+      {task.continues === null ? null : (
+        <p>
+          It continues{' '}
+          <Link to="/tasks/$name" params={{ name: task.continues }} className="text-accent underline">
+            {task.continues}
+          </Link>
+          .
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-3 py-1">
+        <ToChanges task={task} />
+        {mayAct && task.result === null ? <Again task={task} /> : null}
+      </div>
+      <Checks task={task} />
+    </>
+  );
+};
+
+const ToChanges = ({ task }: { readonly task: Task }) => {
+  if (!hasChanges(task)) return task.result === null ? null : <span className="text-quiet">It changed no files.</span>;
+  const { filesChanged, insertions, deletions } = task.result;
+  return (
+    <Link to="/tasks/$name/changes" params={{ name: task.id }} className="font-semibold text-accent underline">
+      Changes: {filesChanged} {filesChanged === 1 ? 'file' : 'files'}, +{insertions} −{deletions}
+    </Link>
+  );
+};
+
+/** Whether there is something to review. */
+export const hasChanges = (task: Task): task is Task & { readonly result: NonNullable<Task['result']> } =>
+  task.project !== null && task.result?.headSha != null && task.result.filesChanged > 0;
+
+export const TaskHead = ({ task, children }: { readonly task: Task; readonly children?: React.ReactNode }) => (
+  <div className="mb-2 flex flex-wrap items-baseline gap-x-3 border-b border-line pb-2">
+    <h1 className="said font-semibold">{task.prompt.split('\n')[0]?.slice(0, 200)}</h1>
+    <State state={task.verdict ?? task.state} />
+    <span className="text-quiet">
+      {task.project?.name ?? 'no project'} · {task.harness} · {task.backend}
+    </span>
+    <code className="hidden font-mono text-quiet md:inline">orrery task show {task.id}</code>
+    {children}
+    <span className="ml-auto">
+      <Ago at={task.createdAt} />
+    </span>
+  </div>
+);

@@ -1,0 +1,150 @@
+import type { ChangedFile, ChangeSet } from '@orrery/protocol';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import type { Commenting } from './diff-lines.tsx';
+import { FileDiff, type AskFile } from './file-diff.tsx';
+import { Counts, Files } from './files.tsx';
+import { visible } from './inert.ts';
+import { useKeys, type Keys } from './keys.ts';
+
+/** Narrower than this, two sides have no room beside each other, px. */
+const BESIDE_PX = 900;
+
+/** A change: its files, and one of them hunk by hunk. `aside` stands below the files. */
+export const Review = (props: {
+  readonly change: ChangeSet;
+  readonly of: readonly unknown[];
+  readonly ask: AskFile;
+  readonly commenting: Commenting;
+  readonly aside: React.ReactNode;
+}) => {
+  const { change, of, ask, commenting } = props;
+  const [at, choose] = useFile(change);
+  const [beside, turn] = useBeside();
+  const [help, setHelp] = useState(false);
+  const keys = keysOf({ at, choose, turn, showHelp: () => setHelp(!help) });
+  useKeys(keys);
+  const file = change.files[at];
+  return (
+    <div className="grid flex-1 items-start gap-4 lg:grid-cols-[24rem_minmax(0,1fr)]">
+      <aside className="min-w-0 lg:sticky lg:top-14">
+        <Files
+          change={change}
+          at={at}
+          choose={choose}
+          commented={({ path }) => commenting?.comments.filter((one) => one.path === path).length ?? 0}
+        />
+        {props.aside}
+      </aside>
+      <div className="min-w-0">
+        {help ? <Help keys={keys} /> : null}
+        {file === undefined ? null : (
+          <section aria-label={`Changes of ${visible(file.path)}`} className="rounded border border-line">
+            <FileHead file={file} beside={beside} turn={turn} help={help} showHelp={() => setHelp(!help)} />
+            <FileDiff key={file.path} file={file} of={of} ask={ask} beside={beside} commenting={commenting} />
+          </section>
+        )}
+      </div>
+    </div>
+  );
+};
+
+const keysOf = (given: {
+  readonly at: number;
+  readonly choose: (place: number) => void;
+  readonly turn: () => void;
+  readonly showHelp: () => void;
+}): Keys => ({
+  j: { does: 'next file', run: () => given.choose(given.at + 1) },
+  k: { does: 'file before', run: () => given.choose(given.at - 1) },
+  n: { does: 'next change', run: () => goHunk(1) },
+  p: { does: 'change before', run: () => goHunk(-1) },
+  c: { does: 'comment on the change', run: commentHere },
+  s: { does: 'side by side, or one under the other', run: given.turn },
+  '?': { does: 'these keys', run: given.showHelp },
+});
+
+/** Whether two sides stand beside each other, as this person had it last. */
+const useBeside = (): readonly [beside: boolean, turn: () => void] => {
+  const [beside, setBeside] = useState(() => innerWidth >= BESIDE_PX && localStorage.getItem('orrery.diff') === 'beside');
+  const turn = (): void => {
+    localStorage.setItem('orrery.diff', beside ? 'under' : 'beside');
+    setBeside(!beside);
+  };
+  return [beside, turn];
+};
+
+type FileHeadProps = {
+  readonly file: ChangedFile;
+  readonly beside: boolean;
+  readonly turn: () => void;
+  readonly help: boolean;
+  readonly showHelp: () => void;
+};
+
+const FileHead = ({ file, beside, turn, help, showHelp }: FileHeadProps) => (
+  <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1 border-b border-line bg-raised px-2 py-1">
+    <h2 className="said font-mono font-semibold">
+      {file.oldPath === null ? '' : `${visible(file.oldPath)} → `}
+      {visible(file.path)}
+    </h2>
+    <Counts file={file} />
+    <span className="ml-auto flex gap-2">
+      <Button aria-pressed={beside} onClick={turn}>
+        Side by side
+      </Button>
+      <Button aria-pressed={help} onClick={showHelp}>
+        Keys
+      </Button>
+    </span>
+  </div>
+);
+
+/** The file that the address names; the first where it names none. */
+const useFile = (change: ChangeSet): readonly [at: number, choose: (place: number) => void] => {
+  const { file } = useSearch({ strict: false }) as { readonly file?: unknown };
+  const navigate = useNavigate();
+  const at = Math.max(
+    0,
+    change.files.findIndex(({ path }) => path === String(file)),
+  );
+  const choose = (place: number): void => {
+    const next = change.files[place];
+    if (next === undefined) return;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pages share one search
+    void navigate({ to: '.', search: { file: next.path } as never, replace: true });
+  };
+  return [at, choose];
+};
+
+const hunks = (): readonly HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-hunk]')];
+
+/** Goes to the next change, or the one before; from nowhere to the first. */
+const goHunk = (step: 1 | -1): void => {
+  const all = hunks();
+  const now = all.findIndex((one) => one.contains(document.activeElement));
+  const next = all[now === -1 ? 0 : Math.min(all.length - 1, Math.max(0, now + step))];
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: 'center' });
+};
+
+/** Opens a comment at the first changed line of the change one is at. */
+const commentHere = (): void => {
+  const all = hunks();
+  const here = all.find((one) => one.contains(document.activeElement)) ?? all[0];
+  here?.querySelector<HTMLElement>('.bg-added button:enabled, .bg-removed button:enabled')?.click();
+};
+
+const Help = ({ keys }: { readonly keys: Keys }) => (
+  <dl aria-label="Keys" className="mb-2 flex flex-wrap gap-x-4 gap-y-1 rounded border border-line px-2 py-1">
+    {Object.entries(keys).map(([key, { does }]) => (
+      <div key={key} className="flex gap-1">
+        <dt>
+          <kbd className="rounded bg-raised px-1 font-mono">{key}</kbd>
+        </dt>
+        <dd className="text-quiet">{does}</dd>
+      </div>
+    ))}
+  </dl>
+);
