@@ -98,7 +98,7 @@ const Cut = ({ whole, more }: { readonly whole: boolean; readonly more: () => vo
   <div className="p-2 text-careful">
     ! The change goes on after this.{' '}
     {whole ? (
-      'More than 4 MiB are not shown: orrery task apply --mode branch has all of it.'
+      'More than 4 MiB are not shown; as a branch all of it can be read.'
     ) : (
       <Button onClick={more}>Show up to 4 MiB of it</Button>
     )}
