@@ -1,4 +1,4 @@
-/** What a repository brings for agent programs to run by themselves: settings, hooks, servers, extensions. What runs of it is known by name. */
+/** What a repository brings for agent programs to run by themselves: settings, hooks, servers, extensions. None of it runs. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
@@ -6,18 +6,18 @@ import type { ScriptedModel } from '@orrery/scripted-model';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { acpNames, agentNames, configFor, isThere, modelOfSuite, scriptsOf, type TalkerName } from './support/agents.ts';
 import type { Life } from './support/life.ts';
-import { placeOfSuite } from './support/place.ts';
+import { placeOfSuite, type Place } from './support/place.ts';
 import { bringSettings, BROUGHT_NOTHING } from './support/project-settings.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, turnOver } from './support/sessions.ts';
-import { taskEnd } from './support/wait.ts';
+import { taskEnd, waitFor } from './support/wait.ts';
 
 const look = [{ shell: 'ls -A' }, { text: 'I looked.' }];
 
-/** What runs all the same: these programs have no switch that holds for it. The guide to sessions says so. */
-const known: Readonly<Partial<Record<TalkerName, readonly string[]>>> = {
-  opencode: ['ran-opencode-plugin'],
-  copilot: ['ran-copilot-hook'],
+/** What these programs would run whatever they are told: they are not started there. */
+const refused: Readonly<Partial<Record<TalkerName, string>>> = {
+  opencode: '.opencode, opencode.json',
+  copilot: '.github/hooks',
 };
 
 /** Files of the repository that a program writes anew by itself: Qwen Code brings its settings there into its newest form. */
@@ -28,8 +28,14 @@ const ranIn = (folder: string): readonly string[] => readdirSync(folder).filter(
 /** A case that is not one of this program. */
 const notOfIt = (_name: string, _test: () => Promise<void>): void => undefined;
 
+/** Whatever left its mark in the checkout or the home: a relative path may be one of either. */
+const marksOf = async (place: Place, client: Client, environment: string): Promise<readonly string[]> => {
+  const { workdir } = await client.call('environmentShow', { params: { id: environment } });
+  return [...ranIn(workdir ?? '/nowhere'), ...ranIn(join(place.data, 'environments', environment, 'home'))];
+};
+
 for (const name of [...agentNames, ...acpNames]) {
-  const runs = known[name] ?? [];
+  const brings = refused[name];
   describe.skipIf(!isThere(name))(name, { timeout: 240_000 }, () => {
     const place = placeOfSuite();
     let model: ScriptedModel;
@@ -37,9 +43,19 @@ for (const name of [...agentNames, ...acpNames]) {
     let client: Client;
     let repository: string;
 
+    const configure = (trustedProjects: readonly string[]): void =>
+      place.configure(configFor(model, { harness: name, execution: { trustedProjects } }));
+
+    const doTask = async (project: string) => {
+      const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project } });
+      return taskEnd(client, id, 200_000);
+    };
+
+    const talk = () => client.call('sessionCreate', { body: { project: repository, mode: 'all', prompt: 'Look. [session]' } });
+
     beforeAll(async () => {
       model = await modelOfSuite(scriptsOf({ task: look, session: look }));
-      place.configure(configFor(model, { harness: name }));
+      configure([]);
       await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
       life = await place.up();
       client = place.client(life);
@@ -48,32 +64,48 @@ for (const name of [...agentNames, ...acpNames]) {
       await client.call('projectAdd', { body: { source: repository } });
     });
 
-    (runs.length > 0 ? notOfIt : it)('runs nothing of it in a task', async () => {
-      const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project: repository } });
-      const task = await taskEnd(client, id, 200_000);
+    (brings === undefined ? it : notOfIt)('runs nothing of it in a task', async () => {
+      const task = await doTask(repository);
       expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, rewritten[name] ?? 0]);
     });
 
-    (runs.length === 0 ? notOfIt : it)('does a task in a repository that brings nothing', async () => {
-      const plain = makeRepository(place, 'brings-nothing', { validation: BROUGHT_NOTHING });
-      await client.call('projectAdd', { body: { source: plain } });
-      const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project: plain } });
-      const task = await taskEnd(client, id, 200_000);
-      expect([task.verdict, task.reason, task.result?.filesChanged]).toEqual(['accepted', null, 0]);
-    });
-
-    it(runs.length === 0 ? 'runs nothing of it in a session' : `runs ${runs.join(', ')} alone in a session`, async () => {
-      const { id, environment } = await client.call('sessionCreate', {
-        body: { project: repository, mode: 'all', prompt: 'Look. [session]' },
-      });
+    (brings === undefined ? it : notOfIt)('runs nothing of it in a session', async () => {
+      const { id, environment } = await talk();
       const [turn] = (await client.call('turnList', { params: { id } })).items;
       expect((await turnOver(client, id, turn!.id)).outcome).toBe('success');
       const seen = JSON.stringify((await logOf(client, id)).map(({ body }) => body));
       expect(seen).toContain('preload.cjs');
-      // A relative path may be one of the home too.
-      const { workdir } = await client.call('environmentShow', { params: { id: environment.id } });
-      const home = join(place.data, 'environments', environment.id, 'home');
-      expect([...ranIn(workdir ?? '/nowhere'), ...ranIn(home)]).toEqual(runs);
+      expect(await marksOf(place, client, environment.id)).toEqual([]);
     });
+
+    (brings === undefined ? notOfIt : it)(
+      'is not started there, in a task or a session, until the operator trusts it',
+      async () => {
+        const why = `The harness ${name} runs what this checkout brings: ${brings}.`;
+        const task = await doTask(repository);
+        expect([task.verdict, task.cause, task.reason]).toEqual(['failed', 'workspace', expect.stringContaining(why)]);
+        const { id, environment } = await talk();
+        const session = await waitFor('the refusal', async () => {
+          const now = await client.call('sessionShow', { params: { id } });
+          return now.state === 'failed' ? now : null;
+        });
+        expect(session.reason).toContain(why);
+        expect(session.reason).toContain('"brings-settings" to execution.trustedProjects');
+        expect([await marksOf(place, client, environment.id), model.log()]).toEqual([[], []]);
+        const plain = makeRepository(place, 'brings-nothing', { validation: BROUGHT_NOTHING });
+        await client.call('projectAdd', { body: { source: plain } });
+        expect((await doTask(plain)).verdict).toBe('accepted');
+        // The input waited.
+        configure(['brings-settings']);
+        await life.stop();
+        life = await place.up();
+        client = place.client(life);
+        await client.call('sessionClose', { params: { id } });
+        await client.call('sessionResume', { params: { id } });
+        const [turn] = (await client.call('turnList', { params: { id } })).items;
+        expect((await turnOver(client, id, turn!.id)).outcome).toBe('success');
+        expect(await marksOf(place, client, environment.id)).not.toEqual([]);
+      },
+    );
   });
 }

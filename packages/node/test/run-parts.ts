@@ -243,6 +243,7 @@ export const runParts = async (
     backends: () => [backend],
     harness: () => harness,
     ...still,
+    trustedProject: async () => ({ trusted: false, name: project.name }),
     imageRules: () => ({ allowedImages: [], allowBuild: false, buildNetwork: false }),
     openScreen: async () => ({ shown: async () => undefined, close: () => undefined }),
     allocatePorts: () => whileAlive(life, async () => ({})),

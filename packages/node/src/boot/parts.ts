@@ -54,6 +54,7 @@ import {
   environmentRemover,
   projectDoor,
   settleAttempt,
+  trustedProject,
   tokenDoor,
   workspaceDoor,
 } from './run-doors.ts';
@@ -274,6 +275,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     budgetRefused: broker.budgetRefused,
     ask: broker.ask,
     settle: settleAttempt({ config: parts.config.current, backends }),
+    trustedProject: trustedProject(parts),
     imageRules: () => parts.config.current().execution,
     allocatePorts: parts.ports.allocate,
     openScreen: parts.screens.open,

@@ -11,7 +11,7 @@ import type { KeeperGuarantee } from '../keeper/types.ts';
 import { SCREEN_PROMPT_BYTES } from '../kernel/limits.ts';
 import type { Remover } from '../files/remove.ts';
 import type { Projects, Results } from '../project/index.ts';
-import type { AttemptSettings, HookName, ProjectDoor, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
+import type { AttemptSettings, HookName, ProjectDoor, RunParts, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
 import type { Store } from '../store/store.ts';
 import type { Checkout, Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
@@ -122,6 +122,18 @@ export const settleAttempt =
       upstream: isScripted(settings.model) ? scriptedProvider : null,
       required: requiredOf(backend, intent),
     };
+  };
+
+/** Whether the operator trusts what a project's repository brings, by its name or id. */
+export const trustedProject =
+  (parts: {
+    readonly config: { current(): NodeConfig };
+    readonly projects: Pick<Projects, 'byIds'>;
+  }): RunParts['trustedProject'] =>
+  async (projectId) => {
+    const name = (await parts.projects.byIds([projectId])).get(projectId)?.name ?? projectId;
+    const { trustedProjects } = parts.config.current().execution;
+    return { trusted: trustedProjects.includes(name) || trustedProjects.includes(projectId), name };
   };
 
 /** What must hold: what the backend asks for by itself, and files for a task that shall only read. */

@@ -146,6 +146,11 @@ export const nodeSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe('Backends that may be used at all; null: every one by request, the default one by project files'),
+      trustedProjects: z
+        .array(z.string().min(1).max(200))
+        .max(10_000)
+        .default([])
+        .describe('Projects, by name or id, whose own plugins and hooks agent programs may run without asking'),
       allowedImages: z
         .array(z.string().min(1).max(500))
         .max(1_000)

@@ -246,6 +246,8 @@ export type Harness = {
   readonly session: SessionAdapter | null;
   /** An operator's own program, which nobody tried before it runs here. Absent: one of ours. */
   readonly declared?: true;
+  /** Paths of a checkout from which it runs code unasked, with no switch that holds against it. Absent: none. */
+  readonly orders?: readonly string[];
   /** Hosts that its tasks may reach beside what they ask for. Absent: none. */
   readonly egress?: readonly string[];
   launch(context: TurnContext): TurnLaunch;

@@ -240,6 +240,8 @@ export type RunParts = {
   }): Promise<string>;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
   settle(asked: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings;
+  /** Whether agent programs may run what a project's repository brings for them, as the operator says now; and its name. */
+  trustedProject(projectId: string): Promise<{ readonly trusted: boolean; readonly name: string }>;
   /** What the operator says of images now. */
   imageRules(): ImageRules;
   /** Ports of an environment that is about to be recorded, by name. */

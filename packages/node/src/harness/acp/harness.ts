@@ -12,6 +12,8 @@ export type AcpHarnessParts = {
   readonly defaultModel: string | null;
   readonly pin: ProgramPin | null;
   readonly preset: AcpPreset;
+  /** As in `Harness`. */
+  readonly orders?: readonly string[];
   /** Whether it takes an effort. */
   readonly effort: boolean;
   readonly launch: SessionAdapter['launch'];

@@ -44,7 +44,6 @@ const launch = (context: SessionContext): SessionLaunch => {
       COPILOT_PROVIDER_API_KEY_COMMAND: printToken(context.tokenFile),
       COPILOT_MODEL: model,
     },
-    // Its setting against hooks of the repository does not hold over this protocol: they run, as the guide says.
     homeFiles: {},
     programPaths: [program.directory],
   };
@@ -57,6 +56,8 @@ export const copilotHarness = acpHarness({
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,
   pin: copilotPin,
+  // Its setting against hooks does not hold over this protocol. Everything else of a repository it leaves alone in a folder that nobody trusts.
+  orders: ['.github/hooks'],
   effort: true,
   launch,
   preset: {

@@ -58,7 +58,7 @@ const launch = (context: SessionContext): SessionLaunch => {
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-      // The repository's own settings are opt-in. Its plugins run all the same, as the guide says: no switch holds for them.
+      // The repository's own settings are opt-in. Its plugins run all the same: see `orders`.
       OPENCODE_DISABLE_PROJECT_CONFIG: '1',
     },
     homeFiles: { '.config/opencode/opencode.json': configFile(context) },
@@ -73,6 +73,8 @@ export const opencodeHarness = acpHarness({
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,
   pin: opencodePin,
+  // A second reader of settings heeds no switch: it loads plugins of this folder, and those that these files name.
+  orders: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   effort: true,
   launch,
   preset: {

@@ -16,6 +16,8 @@ import {
   type SessionRow,
   type SessionRunRow,
 } from '../../session/index.ts';
+import { preparedOf } from '../environments/place.ts';
+import { refuseOrders } from '../orders.ts';
 import { checkpointBefore } from './checkpoints.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { branchOf, launchSpec, settingsOf } from './launch.ts';
@@ -32,6 +34,13 @@ export const adapterOf = (parts: SessionConductorParts, harness: string): Sessio
   });
 };
 
+/** Nothing of a program starts in a checkout from which it would take orders. */
+const refuseInPlace = async (parts: SessionConductorParts, { harness }: SessionRow, row: NamedRow): Promise<void> => {
+  const prepared = preparedOf(row);
+  if (prepared === null) return;
+  await refuseOrders(parts, { harness: parts.harness(harness), projectId: row.project_id, checkout: prepared.place.path });
+};
+
 /**
  * Starts a process. Its row and what it is told first are durable before it may act. Null: what it was to be started for is
  * not there any more.
@@ -42,6 +51,7 @@ export const startProgram = async (
   place: { readonly row: NamedRow; readonly environment: Environment },
 ): Promise<Live | null> => {
   const adapter = adapterOf(parts, session.harness);
+  await refuseInPlace(parts, session, place.row);
   const first = adapter.perTurn === true ? await firstInput(parts, session) : null;
   if (adapter.perTurn === true && first === null) {
     await restUnasked(parts, session);

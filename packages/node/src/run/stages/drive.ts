@@ -16,6 +16,7 @@ import {
   writeHomeFiles,
   type LaunchFile,
 } from './agent-spec.ts';
+import { refuseOrders } from '../orders.ts';
 import { limitsOf } from '../attempt-settings.ts';
 
 const name: StageName = 'drive';
@@ -57,7 +58,8 @@ const endingFor = async (open: OpenAttempt, { end, outcome, gateway }: EndedTurn
 };
 
 const conductTurn = async (open: OpenAttempt, round: number, given: string): Promise<EndedTurn> => {
-  const harness = open.parts.harness(open.prepared.settings.harness);
+  const { prepared } = open;
+  const harness = open.parts.harness(prepared.settings.harness);
   const input = await provideInput(open);
   const prompt = round === 1 ? openingPrompt(open, given, input) : given;
   const launch = await prepareTurn(open, harness, prompt);
@@ -69,7 +71,12 @@ const conductTurn = async (open: OpenAttempt, round: number, given: string): Pro
     stage: name,
     round,
     describe: (runId) => open.environment.describe(spec(runId)),
-    start: (runId) => open.environment.start(spec(runId)),
+    start: async (runId) => {
+      // What its hooks left is there now; in later rounds it is the agent's own work.
+      if (round === 1)
+        await refuseOrders(open.parts, { harness, projectId: open.task.project_id, checkout: prepared.place.path });
+      return open.environment.start(spec(runId));
+    },
     input: launch.input,
     closeInput: launch.closeInput,
     begins: turnBegins(launch),

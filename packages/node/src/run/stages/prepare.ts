@@ -17,6 +17,7 @@ import type { AttemptSettings, HookName, WorkPlace } from '../doors.ts';
 import { createBuildOutput } from '../build-output.ts';
 import { predecessorOf, type Predecessor } from '../continuation.ts';
 import { AttemptEnded, endingOf } from '../ending.ts';
+import { refuseOrders } from '../orders.ts';
 import { setupKey } from '../environments/setup-key.ts';
 import { settleProjectImage } from '../project-image.ts';
 
@@ -31,6 +32,11 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
     const found = await fillModules(context, await findAll(context));
     const notes = await bringFiles(context, found);
     const prepared = { ...found, ...(await takeSetup(context, found)) };
+    await refuseOrders(context.parts, {
+      harness: context.parts.harness(prepared.settings.harness),
+      projectId: context.task.project_id,
+      checkout: prepared.place.path,
+    });
     context.parts.atKillPoint('checkout-made', name);
     const { harness, backend, model } = prepared.settings;
     const also = async (tx: Tx): Promise<void> => {
