@@ -75,7 +75,6 @@ const failures: readonly (readonly [name: string, verdict: Task['verdict'], caus
   ['rate', 'failed', 'infrastructure', /limits the rate/],
   ['overloaded', 'failed', 'infrastructure', /overloaded/],
   ['auth', 'failed', 'auth', /refused the credential/],
-  ['usage', 'limit', null, /^Usage limit until \d{4}-\d\d-\d\dT/],
   ['cut', 'failed', 'infrastructure', /connection to the model broke/],
   ['drop', 'failed', 'infrastructure', /connection to the model broke/],
   ['garbage', 'failed', 'infrastructure', /could not be read/],
@@ -124,11 +123,8 @@ for (const name of agentNames) {
         ]);
         expect(textOf(events)).toContain('It is written.');
         expect(task.result?.usage).toMatchObject({ calls: expect.any(Number), costUsd: expect.any(Number) });
-        expect([task.result!.usage.calls >= 2, task.result!.usage.costUsd! > 0, task.result!.usage.outputTokens >= 150]).toEqual([
-          true,
-          true,
-          true,
-        ]);
+        const { calls, costUsd, outputTokens } = task.result!.usage;
+        expect([calls >= 2, costUsd! > 0, outputTokens >= 150]).toEqual([true, true, true]);
         expect(callsWith(model, '[tool]')[0]?.body).toContain('$ORRERY_MEMORY/project: notes on this project');
         const { items } = await client.call('usageShow', { query: { task: id } });
         expect(items.reduce((sum, item) => sum + (item.costUsd ?? Number.NaN), 0)).toBeCloseTo(task.result!.usage.costUsd!, 8);
@@ -270,6 +266,14 @@ ls ${place.folder} ${place.data} ${place.config}; find / -xdev -name canary 2>/d
         );
         expect(found).toEqual([]);
       });
+    });
+
+    it('a model whose usage limit is met, at last: limit, and what comes next waits for its end', async () => {
+      const { verdict, reason, waitingFor } = await taskEnd(client, await send('usage'), END_MS);
+      const next = await client.call('taskShow', { params: { id: await send('tool') } });
+      await client.call('taskCancel', { params: { id: next.id }, body: {} });
+      expect([verdict, next.state, next.waitingFor]).toEqual(['limit', 'queued', waitingFor]);
+      expect([reason?.slice(0, 20), waitingFor?.slice(0, 18)]).toEqual(['Usage limit until 20', 'the usage limit of']);
     });
 
     it('leaves nothing behind', async () => {

@@ -97,18 +97,19 @@ for (const name of agentNames) {
       expect(processesOf(tags[name])).toEqual([]);
     });
 
+    it('a model that hangs: the limit of the turn ends it', async () => {
+      const task = await taskEnd(client, await send('hang', { limits: { turnMs: 15_000 } }), END_MS);
+      expect([task.verdict, task.cause, task.reason]).toEqual(['failed', 'timeout', expect.stringMatching(/time limit/)]);
+    });
+
     it.for([
-      ['usage', 'limit', null, /^Usage limit until \d{4}-\d\d-\d\dT/],
       ['auth', 'failed', 'auth', /refused the credential/],
+      // The last: its account is used up from here on.
+      ['usage', 'limit', null, /^Usage limit until \d{4}-\d\d-\d\dT/],
     ] as const)('a model that answers with %s: %s, cause %s', async ([kind, verdict, cause, reason]) => {
       const task = await taskEnd(client, await send(kind), END_MS);
       expect([task.verdict, task.cause, task.reason]).toEqual([verdict, cause, expect.stringMatching(reason)]);
       expect(model.promptCounts()[`MARKER-${kind}`]).toBe(1);
-    });
-
-    it('a model that hangs: the limit of the turn ends it', async () => {
-      const task = await taskEnd(client, await send('hang', { limits: { turnMs: 15_000 } }), END_MS);
-      expect([task.verdict, task.cause, task.reason]).toEqual(['failed', 'timeout', expect.stringMatching(/time limit/)]);
     });
 
     it('leaves nothing behind', async () => {

@@ -20,6 +20,7 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   state: 'idle',
   unattended: 'wait',
   held: false,
+  limit: null,
   reason: null,
   project: { id: 'prj_1', name: 'site' },
   environment: { id: 'env_1', name: 'site-1', backend: 'sandbox', state: 'ready' },

@@ -40,7 +40,12 @@ const openWork = (parts: Parts, state: NodeState, stopping: AbortSignal) => {
   const named = createNamedConductor(running);
   const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
   const environments = openNamedEnvironments(parts, { checkRoom: room, conductor: () => named });
-  const talk = openTalking(parts, { running: { ...running, environments: named }, environments, checkRoom: room });
+  const talk = openTalking(parts, {
+    running: { ...running, environments: named },
+    environments,
+    checkRoom: room,
+    wakeTasks: loop.wake,
+  });
   return { named, loop, environments, ...talk, tasks: openTasks(parts, state, () => loop) };
 };
 

@@ -10,6 +10,7 @@ import { createIds, type Ids } from '../src/kernel/ids.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import type { AttemptSettings, HookName, RunParts } from '../src/run/doors.ts';
 import type { Store } from '../src/store/store.ts';
+import { accountLimitText } from '../src/run/account-limits.ts';
 import { isConversationKept } from '../src/run/conversation.ts';
 import { createTasks, type Tasks } from '../src/task/index.ts';
 import { whileAlive, type FakeMachine, type Life } from './fake-machine.ts';
@@ -275,6 +276,7 @@ const tasksOn = ({ store, harness, directory, clock = systemClock }: Asked, ids:
     admit: async () => ({ harness: harness.id, backend: 'fake', model: null }),
     canCarryOn: () => harness.conversations !== null,
     isConversationKept: (taskId) => isConversationKept(join(directory, 'conversations'), taskId),
+    accountLimit: (task) => accountLimitText({ store, clock, harness: () => harness }, task),
     checkRoom: () => undefined,
     wake: () => undefined,
     cancelRunning: () => undefined,

@@ -11,7 +11,8 @@ import { claudeHarness } from '../src/harness/claude/index.ts';
 import type { Harness } from '../src/harness/harness.ts';
 import { countOpen, createInteractions, type Interactions } from '../src/interaction/index.ts';
 import { systemClock, type Clock } from '../src/kernel/clock.ts';
-import { createUsage } from '../src/usage/index.ts';
+import { accountOf } from '../src/harness/account.ts';
+import { createUsage, limitOf } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
 import { attachmentBytes, createLiveTexts, createSessions, goOnIn, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
@@ -249,6 +250,16 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
   return place;
 };
 
+/** What never changes in these tests. */
+const still = {
+  checkMode: () => undefined,
+  canSteer: () => true,
+  place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
+  resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
+  projectsById: async () => new Map<never, never>(),
+  environmentsById: async () => new Map<never, never>(),
+};
+
 const startNode = async (
   place: TalkingPlace,
   { directory, environment }: { readonly directory: string; readonly environment: Environment },
@@ -264,6 +275,7 @@ const startNode = async (
   });
   const talking: SessionsConductor = createSessionsConductor({
     ...{ ...parts, clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
+    wakeTasks: () => undefined,
     attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
     sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS },
     environments: {
@@ -275,14 +287,10 @@ const startNode = async (
   const sessions = createSessions({
     ...{ store, clock, ids: parts.ids, attachments: join(directory, 'attachments'), checkModel: () => undefined },
     admit: async ({ mode = 'ask' }) => ({ harness: 'talker', model: null, effort: null, mode, agent: null }),
-    checkMode: () => undefined,
-    canSteer: () => true,
-    place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
-    resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
-    projectsById: async () => new Map(),
-    environmentsById: async () => new Map(),
+    ...still,
     openInteractions: (id) => countOpen(store.read, id),
     abilities: () => ({ images: true, files: true, compaction: true, models: true, effort: true }),
+    accountLimit: ({ model }) => limitOf(store.read, accountOf(talkingHarness, model), clock.nowMs()),
     usageOf: (id) => createUsage({ store }).ofTask(id),
     checkRoom: () => undefined,
     conductor: () => talking,

@@ -143,7 +143,7 @@ export const sessionOperations = {
     method: 'post',
     path: '/sessions/:id/resume',
     scope: 'operator',
-    summary: 'Let a session that was closed go on with what waits.',
+    summary: 'Let a session go on with what waits: one that was closed, or one that a usage limit holds up.',
     params: id,
     body: z.strictObject({}),
     answer: sessionView,

@@ -105,6 +105,16 @@ export const sessionView = z.object({
   queued: z.int(),
   /** It was closed: what waits is not sent before another input comes or it is resumed. */
   held: z.boolean(),
+  /** The usage limit of its account that keeps what waits from being sent, and until when; null: none does, or it was resumed past it. */
+  limit: z
+    .object({
+      /** Harness and provider. */
+      account: z.string(),
+      until: instant,
+      /** Whether the provider said until when. */
+      told: z.boolean(),
+    })
+    .nullable(),
   /** Open interactions. */
   interactions: z.int(),
   createdAt: instant,

@@ -26,6 +26,7 @@ import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts'
 import { systemRandom } from '../kernel/random.ts';
 import { createProjects, createResults, type Projects, type Results } from '../project/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
+import { accountLimitText } from '../run/account-limits.ts';
 import { isConversationKept } from '../run/conversation.ts';
 import type { RunLoop } from '../run/loop.ts';
 import { patientStore } from '../run/patient-store.ts';
@@ -223,6 +224,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
     },
     canCarryOn: (harness) => parts.harnesses.get(harness).conversations !== null,
     isConversationKept: (taskId) => isConversationKept(parts.conversationsDirectory, taskId),
+    accountLimit: (task) => accountLimitText({ store: parts.store, clock, harness: parts.harnesses.get }, task),
     checkRoom: () => checkRoom(parts, state),
     wake: () => loop().wake(),
     cancelRunning: (taskId) => loop().cancel(taskId),

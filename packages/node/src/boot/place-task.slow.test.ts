@@ -61,6 +61,7 @@ const tasksOf = (node: GitNode, project: { readonly id: string; readonly name: s
     isConversationKept: () => true,
     checkRoom: () => undefined,
     wake: () => undefined,
+    accountLimit: async () => null,
     cancelRunning: () => undefined,
   });
 

@@ -23,6 +23,7 @@ import {
 } from '../session/index.ts';
 import { needsProgram, notInstalled } from '../harness/program.ts';
 import { clock, ids, type Parts } from './parts.ts';
+import { accountLimit } from '../run/account-limits.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
@@ -46,6 +47,7 @@ export const openTalking = (
     readonly running: ConductorParts & { readonly environments: EnvironmentConductor };
     readonly environments: Environments;
     readonly checkRoom: () => void;
+    readonly wakeTasks: () => void;
   },
 ): Talking => {
   const interactions = openInteractions(parts, (id) => talking.wake(id));
@@ -54,6 +56,7 @@ export const openTalking = (
     ...given.running,
     interactions,
     liveTexts,
+    wakeTasks: given.wakeTasks,
     attachmentBytes: (id) => attachmentBytes(attachmentsDirectory(parts), id),
     sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
   });
@@ -149,6 +152,7 @@ const openSessions = (
       );
     },
     openInteractions: (sessionId) => countOpen(store.read, sessionId),
+    accountLimit: (session) => accountLimit({ store, clock, harness: parts.harnesses.get }, session),
     usageOf: (sessionId) => parts.usage.ofTask(sessionId),
     checkRoom: given.checkRoom,
     conductor: given.conductor,

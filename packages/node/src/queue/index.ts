@@ -5,6 +5,7 @@ export {
   findEntry,
   isPaused,
   positionOf,
+  queuedPrograms,
   renewLeases,
   setPaused,
   takeOver,

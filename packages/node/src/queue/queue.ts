@@ -4,7 +4,8 @@
 import { OrreryError } from '@orrery/protocol';
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import { QUEUE_ENTRIES } from '../kernel/limits.ts';
-import type { QueueEntryTable, Tables } from '../store/tables.ts';
+import type { QueueEntryTable } from '../store/queue-tables.ts';
+import type { Tables } from '../store/tables.ts';
 import { insertWaits, type Wait } from './waits.ts';
 
 /** A task taken from the queue. */
@@ -17,6 +18,8 @@ export type ClaimRules = {
   readonly leaseMs: number;
   /** Most tasks of one project that run at once. */
   readonly perProject: number;
+  /** Harnesses and models whose account is used up: tasks of them are passed over. */
+  readonly limited?: readonly { readonly harness: string; readonly model: string | null }[];
 };
 
 /** Puts a task into the queue; refuses when it is full. */
@@ -29,6 +32,8 @@ export const enqueue = async (
     readonly notBefore: number;
     readonly nowMs: number;
     readonly waits?: readonly Wait[];
+    /** A person asked for it whatever is known of its account. */
+    readonly pastLimit?: boolean;
   },
 ): Promise<void> => {
   const { count } = await db
@@ -51,6 +56,7 @@ export const enqueue = async (
       lease_until: null,
       fence: 0,
       enqueued_at: entry.nowMs,
+      past_limit: entry.pastLimit === true ? 1 : 0,
     })
     .execute();
   await insertWaits(db, entry.taskId, entry.waits ?? []);
@@ -89,6 +95,16 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
   );
   if (busy.length > 0)
     select = select.where((eb) => eb.or([eb('task.project_id', 'is', null), eb('task.project_id', 'not in', busy)]));
+  for (const { harness, model } of rules.limited ?? [])
+    select = select.where((eb) =>
+      eb.not(
+        eb.and([
+          eb('queue_entry.past_limit', '=', 0),
+          eb('task.harness', '=', harness),
+          eb('task.model', 'is not distinct from', model),
+        ]),
+      ),
+    );
   const found = await select.executeTakeFirst();
   if (found === undefined) return null;
   const fence = found.fence + 1;
@@ -99,6 +115,16 @@ export const claimNext = async (db: Kysely<Tables>, rules: ClaimRules): Promise<
     .execute();
   return { taskId: found.task_id, fence };
 };
+
+/** Every harness and model that somebody in the queue waits with. */
+export const queuedPrograms = (db: Kysely<Tables>): Promise<{ harness: string; model: string | null }[]> =>
+  db
+    .selectFrom('queue_entry')
+    .innerJoin('task', 'task.id', 'queue_entry.task_id')
+    .select(['task.harness', 'task.model'])
+    .distinct()
+    .where('queue_entry.lease_owner', 'is', null)
+    .execute();
 
 /** Whether an entry waits for another task. */
 const waitsForTask = (eb: ExpressionBuilder<Tables, 'queue_entry'>) =>

@@ -13,6 +13,7 @@ import {
   openAttempt,
   updateTask,
 } from '../task/index.ts';
+import { limitedPrograms } from './account-limits.ts';
 import { createAlarm } from './alarm.ts';
 import { conductAttempt } from './attempt.ts';
 import { writeFirstStage, type AttemptContext } from './attempt-context.ts';
@@ -221,6 +222,7 @@ const begin = (parts: RunParts): Promise<Begun | null> =>
       nowMs,
       leaseMs: LEASE_MS,
       perProject: parts.queue().perProject,
+      limited: await limitedPrograms(parts, tx.db, nowMs),
     });
     if (claim === null) return null;
     parts.atKillPoint('claimed', 'queue');

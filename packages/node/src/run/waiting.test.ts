@@ -2,14 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OrreryError, Task, TaskIntent } from '@orrery/protocol';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFakeMachine, createLife, type FakeMachine } from '../../test/fake-machine.ts';
 import { lineHarness, runParts, waitForEnd } from '../../test/run-parts.ts';
+import type { Harness } from '../harness/harness.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { startInlineWriter } from '../store/sqlite/inline-writer.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Tasks } from '../task/index.ts';
+import { liftLimits } from './account-limits.ts';
 import { createRunLoop, type RunLoop } from './loop.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
@@ -184,5 +186,68 @@ describe('a series', () => {
     expect(await codeOf(add('five', { series: 'steps', base: 'main' }))).toBe('invalid_input');
     expect(await codeOf(add('six', { series: 'steps', continues: one.id }))).toBe('invalid_input');
     expect(await codeOf(add('seven', { series: 'steps', project: null }))).toBe('invalid_input');
+  });
+});
+
+describe('a usage limit', () => {
+  const resetsAtMs = Date.now() + HOUR_MS;
+  const usedUp = { kind: 'turn.ended', outcome: 'limit', failure: 'usage_limit', message: 'used up' } as const;
+  /** Says `limit` as long as its hour has not come, and counts what ran. */
+  const limited: Harness = {
+    ...lineHarness,
+    translator: (from) => {
+      const made = lineHarness.translator(from);
+      return {
+        ...made,
+        end: (end) =>
+          clock.nowMs() < resetsAtMs && !generous
+            ? { events: [], outcome: { ...usedUp, resetsAt: new Date(resetsAtMs).toISOString() } }
+            : made.end(end),
+      };
+    },
+  };
+  let generous = false;
+  let parts: Awaited<ReturnType<typeof runParts>>['parts'];
+  beforeEach(async () => {
+    generous = false;
+    const made = await runParts({ store, directory, machine, life: createLife(), harness: limited, generation: 'two', clock });
+    [tasks, intent, parts] = [made.tasks, made.intent, made.parts];
+    loop = createRunLoop({ ...parts, queue: () => ({ parallel: 1, perProject: 1 }) });
+    loops.push(loop);
+  });
+  const stateOf = async (id: string) => {
+    const { state, waitingFor, attempts } = await tasks.show(id);
+    return [state, waitingFor, attempts];
+  };
+  const waits = `the usage limit of lines/own, until ${new Date(resetsAtMs).toISOString()}`;
+
+  it('keeps every task of the account from beginning, and ends by itself for the one that met it, too', async () => {
+    const met = await add('a');
+    const behind = await add('b');
+    await run(met.id);
+    expect(await stateOf(met.id)).toEqual(['limit', waits, 1]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([await stateOf(behind.id), prompts()]).toEqual([['queued', waits, 0], ['a']]);
+    expect(await liftLimits(parts)).toEqual([]);
+    aheadMs = HOUR_MS + 1_000;
+    expect(await liftLimits(parts)).toEqual(['lines/own']);
+    loop.wake();
+    await end(behind.id);
+    await vi.waitFor(async () => expect((await stateOf(met.id))[0]).toBe('accepted'));
+    expect(prompts().toSorted()).toEqual(['a', 'a', 'b']);
+  });
+
+  it('holds up no task that a person tries again', async () => {
+    const met = await add('a');
+    const behind = await add('b');
+    await run(met.id);
+    generous = true;
+    await tasks.retry(met.id, undefined);
+    loop.wake();
+    await vi.waitFor(async () => expect((await stateOf(met.id))[0]).toBe('accepted'));
+    // Its success is the proof: what waited for the limit goes on.
+    expect(await liftLimits(parts)).toEqual(['lines/own']);
+    loop.wake();
+    expect((await end(behind.id)).state).toBe('accepted');
   });
 });

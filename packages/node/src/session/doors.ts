@@ -3,6 +3,7 @@
 import type { AgentRef, PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import type { SessionTable } from '../store/session-tables.ts';
 import type { Store } from '../store/store.ts';
 
 /** Conducts what stands in a session's rows. */
@@ -27,6 +28,9 @@ export type Admitted = {
 
 /** An agent's definition as a session keeps it: where it came from, and what its program is told. */
 export type KeptAgent = AgentRef & { readonly prompt: string };
+
+/** A usage limit of the account that a session is paid by. `metAt` names it. */
+export type AccountLimit = { readonly account: string; readonly until: number; readonly told: boolean; readonly metAt: number };
 
 export type SessionParts = {
   readonly store: Store;
@@ -56,6 +60,8 @@ export type SessionParts = {
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly id: string; readonly name: string }>>;
   environmentsById(ids: readonly string[]): Promise<ReadonlyMap<string, SessionView['environment']>>;
   openInteractions(sessionId: string): Promise<number>;
+  /** The usage limit that holds for its account, or null. */
+  accountLimit(session: Pick<SessionTable, 'harness' | 'model'>): Promise<AccountLimit | null>;
   /** What its model calls took so far. */
   usageOf(sessionId: string): Promise<UsageTotals>;
   /** Throws when there is no room for new work. */

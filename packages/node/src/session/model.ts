@@ -14,7 +14,7 @@ import {
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
-import type { KeptAgent } from './doors.ts';
+import type { AccountLimit, KeptAgent } from './doors.ts';
 import type { SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
 
 export type SessionRow = Selectable<SessionTable>;
@@ -32,6 +32,7 @@ export type SessionSurroundings = {
   readonly turn: number | null;
   readonly queued: number;
   readonly interactions: number;
+  readonly limit: AccountLimit | null;
   readonly usage: UsageTotals;
   readonly replayed: boolean;
 };
@@ -46,6 +47,12 @@ const agentOf = (row: SessionRow): SessionView['agent'] => {
   const { prompt: _, ...ref } = kept;
   return ref;
 };
+
+/** What holds it up; what somebody let it go past does not. */
+const limitView = ({ past_limit }: SessionRow, limit: AccountLimit | null): SessionView['limit'] =>
+  limit === null || limit.metAt === past_limit
+    ? null
+    : { account: limit.account, until: toInstant(limit.until), told: limit.told };
 
 /** A session as clients see it. */
 export const toSession = (row: SessionRow, around: SessionSurroundings): SessionView => ({
@@ -73,6 +80,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   turn: around.turn,
   queued: around.queued,
   held: row.held === 1,
+  limit: limitView(row, around.limit),
   interactions: around.interactions,
   createdAt: toInstant(row.created_at),
   changedAt: toInstant(row.changed_at),

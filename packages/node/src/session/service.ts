@@ -43,8 +43,6 @@ import {
 import { refuseDeleted, refuseExpired } from './tombstones.ts';
 import { createTranscripts, type Transcripts } from './transcript.ts';
 
-/** What of a session may be changed at any time. */
-
 /** Use cases of sessions; one transaction each. A reference is an id, the beginning of one, or a name. */
 export type Sessions = {
   create(asked: SessionCreate): Promise<SessionView>;
@@ -104,6 +102,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       turn: open.find((turn) => isActive(turn) && turn.kind === 'prompt')?.turn ?? null,
       queued: open.filter(({ state }) => state === 'pending').length,
       interactions: await parts.openInteractions(row.id),
+      limit: await parts.accountLimit(row),
       usage: await parts.usageOf(row.id),
       replayed,
     });
@@ -192,7 +191,8 @@ export const createSessions = (parts: SessionParts): Sessions => {
     resume: (reference) =>
       change(reference, async (tx, row, nowMs) => {
         refuse(whyClosed(row));
-        await changeSession(tx, row.id, { held: 0, nowMs });
+        const limit = await parts.accountLimit(row);
+        await changeSession(tx, row.id, { held: 0, past_limit: limit?.metAt ?? null, nowMs });
       }),
     addTurn: async (reference, asked) => {
       const row = await find(reference);

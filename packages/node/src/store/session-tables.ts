@@ -58,6 +58,8 @@ export type SessionTable = {
   /** Ids of sessions. */
   handed_from: string | null;
   handed_to: string | null;
+  /** The usage limit, by when it was met, that a person let it go past. */
+  past_limit: Generated<number | null>;
   /** 1: a person named it. */
   name_given: Generated<number>;
   created_at: number;

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { AccountLimitTable, QueueEntryTable, QueueStateTable, TaskWaitTable } from './queue-tables.ts';
 import type {
   AttachmentTable,
   HarnessCatalogueTable,
@@ -37,6 +38,7 @@ export type Tables = {
   repository_change: RepositoryChangeTable;
   attachment: AttachmentTable;
   harness_catalogue: HarnessCatalogueTable;
+  account_limit: AccountLimitTable;
   session: SessionTable;
   turn: TurnTable;
   session_frame: SessionFrameTable;
@@ -114,19 +116,6 @@ export type StageTable = {
   started_at: number;
   ended_at: number | null;
 };
-export type QueueEntryTable = {
-  task_id: string;
-  priority: number;
-  not_before: number;
-  lease_owner: string | null;
-  lease_until: number | null;
-  fence: number;
-  enqueued_at: number;
-  position: Generated<number>;
-};
-/** A task that another one must be accepted for. `kind`: `dependency` or `series`. */
-export type TaskWaitTable = { task_id: string; awaits: string; kind: string };
-export type QueueStateTable = { key: string; value: string };
 export type ProjectTable = {
   id: string;
   name: string;

@@ -45,6 +45,7 @@ beforeEach(async () => {
     isConversationKept: () => kept,
     checkRoom: () => undefined,
     wake: () => undefined,
+    accountLimit: async () => null,
     cancelRunning: () => undefined,
   });
 });

@@ -30,6 +30,8 @@ export type TaskParts = {
   canCarryOn(harness: string): boolean;
   /** Whether the conversation of a task that ended is kept. */
   isConversationKept(taskId: string): boolean;
+  /** The usage limit that keeps a task from beginning, in words; null: there is none. */
+  accountLimit(task: { readonly harness: string; readonly model: string | null }): Promise<string | null>;
   /** Throws `disk_full` when there is no room for new work, `node_draining` when none is taken. */
   checkRoom(): void;
   /** Tells the loop that there may be something to do. */

@@ -1,10 +1,11 @@
 import { OrreryError, type OperationCall, type Task, type TaskIntent } from '@orrery/protocol';
-import { dequeue, dropWaits, enqueue, findEntry } from '../queue/index.ts';
+import { dequeue, dropWaits, findEntry } from '../queue/index.ts';
 import type { Tx } from '../store/store.ts';
 import { countAttempts } from './attempt-store.ts';
 import { addTask, again } from './add.ts';
 import { hasEnded, intentOf, taskNotFound, toTask, type TaskRow } from './model.ts';
 import type { TaskParts } from './parts.ts';
+import { requeue } from './requeue.ts';
 import { findTask, findTasksByPrefix, listTasks, updateTask } from './store.ts';
 import { tellWaiting, whyItWaits } from './waiting.ts';
 
@@ -49,9 +50,8 @@ export const createTasks = (parts: TaskParts): Tasks => {
         const project =
           row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
         const task = toTask(row, { seq, attempts: attempts.get(row.id) ?? 0, project });
-        return ['queued', 'waiting'].includes(row.state)
-          ? { ...task, waitingFor: (await whyItWaits(store.read, row.id, parts.clock.nowMs())) ?? task.waitingFor }
-          : task;
+        const waitingFor = await whatItWaitsFor(parts, row);
+        return waitingFor === null ? task : { ...task, waitingFor };
       }),
     );
   };
@@ -96,7 +96,7 @@ export const createTasks = (parts: TaskParts): Tasks => {
       const task = await find(id);
       if (task.state === 'limit' || task.state === 'interrupted') {
         parts.checkRoom();
-        await store.transaction((tx) => requeue(tx, task.id, parts.clock.nowMs()));
+        await store.transaction((tx) => requeue(tx, task.id, { nowMs: parts.clock.nowMs(), pastLimit: true }));
         parts.wake();
         return view(await find(task.id));
       }
@@ -116,6 +116,14 @@ export const createTasks = (parts: TaskParts): Tasks => {
       return view(row, replayed);
     },
   };
+};
+
+/** Why nothing of a task runs now, in words; null when it runs or is over. */
+const whatItWaitsFor = async ({ store, clock, accountLimit }: TaskParts, row: TaskRow): Promise<string | null> => {
+  const { id, state, cause } = row;
+  if (state === 'limit' && cause === null) return accountLimit(row);
+  if (state !== 'queued' && state !== 'waiting') return null;
+  return whyItWaits(store.read, id, { nowMs: clock.nowMs(), limit: await accountLimit(row) });
 };
 
 const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
@@ -148,13 +156,4 @@ const cancelTask = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
   });
   await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'cancelled', waitingFor: null } }]);
   await tellWaiting(tx, { taskId: id, verdict: 'cancelled', nowMs });
-};
-
-const requeue = async (tx: Tx, id: string, nowMs: number): Promise<void> => {
-  const row = await findTask(tx.db, id);
-  if (row === null) throw taskNotFound(id);
-  if (row.state !== 'limit' && row.state !== 'interrupted') return;
-  await updateTask(tx.db, id, { state: 'queued', verdict: null, cause: null, reason: null, cancel_requested: 0, ended_at: null });
-  await enqueue(tx.db, { taskId: id, priority: intentOf(row).priority, notBefore: 0, nowMs });
-  await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'queued', waitingFor: null } }]);
 };

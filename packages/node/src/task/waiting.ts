@@ -55,11 +55,16 @@ export const whatHolds = async (
 };
 
 /** Why a task has not begun yet, in words; null when it has. */
-export const whyItWaits = async (db: Kysely<Tables>, taskId: string, nowMs: number): Promise<string | null> => {
+export const whyItWaits = async (
+  db: Kysely<Tables>,
+  taskId: string,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: string | null },
+): Promise<string | null> => {
   const entry = await findEntry(db, taskId);
   if (entry === null || entry.lease_owner !== null) return null;
   const held = await whatHolds(db, { taskId, nowMs });
   if (held !== null) return held;
+  if (limit !== null && entry.past_limit === 0) return limit;
   const before = await positionOf(db, entry);
   return before === 0 ? 'a free place' : `${before} task${before === 1 ? '' : 's'} before it`;
 };

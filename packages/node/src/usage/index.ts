@@ -2,3 +2,5 @@
 
 export { createUsage, type Usage } from './usage.ts';
 export { usageHandlers } from './routes.ts';
+export { dueLimits, limitOf, limitsNow, limitText, markLifted, noteTurn, type AccountLimit } from './account-limits.ts';
+export { USAGE_LIMIT_ATTEMPTS } from './limits.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { heldUp } from './held-up.ts';
 
-const session = { id: 'ses_1', name: 'talk', state: 'idle', held: false, reason: null } as const;
+const session = { id: 'ses_1', name: 'talk', state: 'idle', held: false, limit: null, reason: null } as const;
 const mine = { id: 'trn_2', state: 'pending' } as const;
 const before = (state: 'uncertain' | 'accepted') => [{ id: 'trn_1', state }, mine] as const;
 
@@ -22,6 +22,13 @@ describe('an input that waits', () => {
     const way = 'orrery session resume talk';
     const held = heldUp({ ...session, state: 'dormant', held: true }, [mine], mine.id);
     expect([held?.failure.exit, held?.failure.error.fix]).toEqual([8, way]);
+  });
+
+  it('is held up by a usage limit of its account, and says until when', () => {
+    const limit = { account: 'claude/anthropic', until: '2030-01-01T00:00:00.000Z', told: true };
+    const held = heldUp({ ...session, limit }, [mine], mine.id);
+    expect([held?.failure.exit, held?.failure.error.fix]).toEqual([10, 'To try it now: orrery session resume talk']);
+    expect(held?.failure.error.message).toContain('claude/anthropic, until 2030-01-01T00:00:00.000Z');
   });
 
   it('is held up by one before it that a person has to decide, and says which', () => {

@@ -14,7 +14,7 @@ export const failing = (
 
 /** Why an input that waits will not be sent without a person, with the exit code that says so; null: nothing holds it up. */
 export const heldUp = (
-  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason' | 'held'>,
+  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason' | 'held' | 'limit'>,
   turns: readonly Pick<TurnView, 'id' | 'state'>[],
   turn: string,
 ): ReturnType<typeof failing> | null => {
@@ -34,6 +34,7 @@ export const heldUp = (
       }),
       8,
     );
+  if (session.limit !== null) return usedUp(session, session.limit);
   const parked = turns.find(({ state }) => state === 'uncertain');
   if (parked === undefined) return null;
   const error = new OrreryError('outcome_unknown', 'It waits behind an input of which nobody knows whether the agent got it.', {
@@ -42,3 +43,12 @@ export const heldUp = (
   });
   return failing(error, 7);
 };
+
+const usedUp = ({ name }: Pick<SessionView, 'name'>, { account, until }: NonNullable<SessionView['limit']>) =>
+  failing(
+    new OrreryError('limit_reached', `It waits for the usage limit of ${inertLine(account)}, until ${until}.`, {
+      rule: 'What waits is sent by itself then; nothing is lost.',
+      fix: `To try it now: orrery session resume ${name}`,
+    }),
+    10,
+  );

@@ -16,7 +16,7 @@ export const closing: readonly CommandSpec[] = [
   {
     noun: 'session',
     verb: 'resume',
-    summary: 'let a session that was closed go on with what waits',
+    summary: 'let a session go on that was closed, or that a usage limit holds up',
     arguments: [session],
     examples: [{ line: 'orrery session resume site-1', does: 'its inputs are sent, in their order' }],
     operations: ['sessionResume'],

@@ -24,6 +24,16 @@ const worksWith = ({ model, effort, effectiveModel, effectiveEffort }: SessionVi
   return said.length === 0 || same ? null : `${said.join(', ')} (the program says)`;
 };
 
+/** The usage limit that holds it up. */
+const limitText = ({ account, until, told }: NonNullable<SessionView['limit']>): string =>
+  `the usage limit of ${inertLine(account)}, until ${until}${told ? '' : ' (tried again then: nobody said when it ends)'}`;
+
+/** What waits in it, and what lets it go on where something holds it. */
+const waitsText = ({ queued, held, limit, name }: SessionView): string | null => {
+  if (queued === 0) return null;
+  return `${countText(queued, 'input')}${held || limit !== null ? `: orrery session resume ${name}` : ''}`;
+};
+
 /** Facts of a session. */
 export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
   factsText(screen, [
@@ -50,12 +60,8 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
     ['usage', session.usage.calls === 0 ? null : usageText(session.usage)],
     ['unattended', session.unattended === 'wait' ? null : session.unattended],
     ['turn', session.turn === null ? null : String(session.turn)],
-    [
-      'waits',
-      session.queued === 0
-        ? null
-        : `${countText(session.queued, 'input')}${session.held ? `: orrery session resume ${session.name}` : ''}`,
-    ],
+    ['waits', waitsText(session)],
+    ['limit', session.limit === null ? null : limitText(session.limit)],
     [
       'asks',
       session.interactions === 0

@@ -20,6 +20,8 @@ import {
   type TurnRow,
 } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
+import { noteTurn } from '../../usage/index.ts';
+import { accountFor } from '../account-limits.ts';
 import { EVERY_ASK, openAsk, withdrawAsk } from './asking.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { UNATTENDED } from './unattended.ts';
@@ -201,7 +203,7 @@ const endTurn = async ({ parts, live, tx }: At, fact: Extract<SessionFact, { kin
     },
     live.program,
   );
-  await writeTurnEnd(tx, live.sessionId, { row, outcome, nowMs: parts.clock.nowMs() });
+  await writeTurnEnd(parts, tx, { row, outcome, nowMs: parts.clock.nowMs() });
 };
 
 /** Why the node itself stopped a turn, or null. */
@@ -212,12 +214,16 @@ export const stoppedFor = (row: TurnRow): 'cancel' | 'timeout' | 'unattended' | 
 
 /** Records how a turn ended; what it still asked is withdrawn, and its steers are settled with it. */
 export const writeTurnEnd = async (
+  parts: Pick<SessionConductorParts, 'harness'>,
   tx: Tx,
-  sessionId: string,
   { row, outcome, nowMs }: { readonly row: TurnRow; readonly outcome: ReturnType<typeof settleOutcome>; readonly nowMs: number },
 ): Promise<void> => {
+  const sessionId = row.session_id;
   await updateTurn(tx.db, row.id, { state: 'ended', outcome: outcome.outcome, reason: outcome.message, ended_at: nowMs });
   await tx.append([{ taskId: null, sessionId, turn: row.turn, body: outcome }]);
+  const session = await findSession(tx.db, sessionId);
+  const account = session === null ? null : accountFor(parts, session);
+  if (account !== null) await noteTurn(tx, { ...outcome, account, startedAt: row.started_at ?? 0, nowMs });
   for (const open of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY_ASK }))
     await settleInteraction(tx, open, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
   await changeSession(tx, sessionId, { ...(await restingState(tx, sessionId)), nowMs });

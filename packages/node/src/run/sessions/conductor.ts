@@ -4,6 +4,7 @@ import { toOrreryError } from '@orrery/protocol';
 import type { RunEnd } from '../../exec/backend.ts';
 import { SESSION_TICK_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
+import { accountFor, isLimited, liftLimits } from '../account-limits.ts';
 import {
   changeSession,
   findSession,
@@ -83,8 +84,18 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
     });
   };
 
+  /** Whoever waited for a usage limit that is over goes on. */
+  const lift = async (): Promise<void> => {
+    const lifted = await liftLimits(parts);
+    if (lifted.length === 0) return;
+    parts.wakeTasks();
+    for (const session of await liveSessions(parts.store.read))
+      if (lifted.includes(accountFor(parts, session) ?? '') && (await hasWork(parts, session))) wake(session.id);
+  };
+
   const tick = async (): Promise<void> => {
     await parts.interactions.timeOut();
+    await lift();
     for (const { live } of conducting.values()) if (live !== null) await passTime(parts, live);
   };
 
@@ -127,11 +138,11 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
 /** It was asked for, and its program was never there. */
 const isBegun = ({ state }: SessionRow): boolean => state === 'starting';
 
-const hasWork = async ({ store }: SessionConductorParts, session: SessionRow): Promise<boolean> => {
+const hasWork = async (parts: SessionConductorParts, session: SessionRow): Promise<boolean> => {
   if (session.state === 'failed' || session.held === 1) return false;
-  const open = await openTurns(store.read, session.id);
+  const open = await openTurns(parts.store.read, session.id);
   if (open.some(({ state }) => state === 'uncertain')) return false;
-  return open.some(({ state }) => state === 'pending');
+  return open.some(({ state }) => state === 'pending') && !(await isLimited(parts, session));
 };
 
 /** What is done while no program of it runs; null: nothing was to be done. True: there may be more to do. */

@@ -13,6 +13,8 @@ export type SessionConductorParts = ConductorParts & {
   readonly environments: EnvironmentConductor;
   readonly interactions: Pick<Interactions, 'timeOut'>;
   readonly liveTexts: LiveTexts;
+  /** Tells the loop of tasks that there may be something to do. */
+  readonly wakeTasks: () => void;
   /** Rejects when they are gone. */
   readonly attachmentBytes: (id: string) => Promise<Uint8Array>;
   readonly sessions: { readonly idleMs: number; readonly interactionMs: number | null };

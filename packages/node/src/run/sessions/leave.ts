@@ -10,6 +10,7 @@ import {
 } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import { findSession, findSessionRun, isActive, openTurns, type TurnRow } from '../../session/index.ts';
+import { isLimited } from '../account-limits.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { attend } from './follow.ts';
 
@@ -92,7 +93,10 @@ export const passTime: Way = async (parts, live) => {
   const run = await findSessionRun(parts.store.read, live.runId);
   // It never said that it takes prompts: that start failed.
   if (run?.ready === 0 && nowMs - run.started_at > SESSION_START_MS) return leave(parts, live, atOnce);
-  if (open.length === 0 && nowMs - live.quietSince > parts.sessions.idleMs) await leave(parts, live, gently);
+  if (nowMs - live.quietSince <= parts.sessions.idleMs) return;
+  // Hours of a usage limit are slept through, too.
+  const limited = session !== null && !open.some(isActive) && (await isLimited(parts, session));
+  if (open.length === 0 || limited) await leave(parts, live, gently);
 };
 
 /** Whether a turn that was told to stop says nothing, or goes on and on. */

@@ -148,7 +148,7 @@ const settleTurn = async (
     },
     given.program,
   );
-  await writeTurnEnd(tx, given.sessionId, { row: turn, outcome, nowMs });
+  await writeTurnEnd(parts, tx, { row: turn, outcome, nowMs });
 };
 
 /** Words for a turn that is over: there is nothing left to decide, and nothing waits for them. */

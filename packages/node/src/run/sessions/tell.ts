@@ -23,6 +23,7 @@ import {
   type TurnRow,
 } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
+import { isLimited } from '../account-limits.ts';
 import { applyRule, toldAnswer } from './asking.ts';
 import { checkpointBefore } from './checkpoints.ts';
 import { commitSteps } from './commit.ts';
@@ -141,7 +142,7 @@ const nextPrompt = async (
   if (open.some((turn) => isActive(turn) || turn.state === 'uncertain')) return null;
   const row = open.find((turn) => turn.state === 'pending');
   const stays = session.wanted !== null || session.operation !== null || session.held === 1;
-  if (row === undefined || stays) return null;
+  if (row === undefined || stays || (await isLimited(parts, session))) return null;
   const number = (await lastNumbers(parts.store.read, live.sessionId)).turn + 1;
   if (live.checkpointed !== number) {
     await checkpointBefore(parts, live.environment, { session, turn: number });

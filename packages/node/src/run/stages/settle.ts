@@ -7,7 +7,10 @@ import { dequeue, type Claim } from '../../queue/index.ts';
 import { type Ending, interruptStages, openAttempt, stagesOf, tellWaiting, updateAttempt, updateTask } from '../../task/index.ts';
 import { beginStage, endStage, passed, saveEnding, taskEvent, type AttemptContext, type Prepared } from '../attempt-context.ts';
 import type { Collected } from '../doors.ts';
-import { lastText } from '../answer.ts';
+import { noteTurn } from '../../usage/index.ts';
+import type { Tx } from '../../store/store.ts';
+import { accountFor } from '../account-limits.ts';
+import { lastReset, lastText } from '../answer.ts';
 import { keepConversation } from '../conversation.ts';
 import { endingWithLoss } from '../ending.ts';
 import { limitIn } from '../limit-text.ts';
@@ -201,6 +204,20 @@ const lastValidation = async (context: AttemptContext): Promise<TaskResult['vali
   };
 };
 
+/** What the attempt says of the account that paid it. */
+const noteAccount = async (
+  { parts, task, attempt }: AttemptContext,
+  tx: Tx,
+  { ending: { verdict, cause }, nowMs }: { readonly ending: Ending; readonly nowMs: number },
+): Promise<void> => {
+  const account = accountFor(parts, task);
+  if (account === null) return;
+  const noted = { account, startedAt: attempt.started_at, nowMs };
+  if (verdict === 'limit' && cause === null)
+    return noteTurn(tx, { ...noted, outcome: 'limit', resetsAt: await lastReset(tx.db, task.key) });
+  if (verdict === 'accepted' || verdict === 'rejected') await noteTurn(tx, { ...noted, outcome: 'success', resetsAt: null });
+};
+
 const recordVerdict = async (
   context: AttemptContext,
   end: {
@@ -242,6 +259,7 @@ const recordVerdict = async (
         usage: end.result.usage,
       }),
     ]);
+    await noteAccount(context, tx, { ending: end.ending, nowMs });
     await tellWaiting(tx, { taskId: task.id, verdict, nowMs });
   });
 };

@@ -11,6 +11,7 @@ import { sessionAgent } from './010-session-agent.ts';
 import { heldQueues } from './011-held-queues.ts';
 import { sessionHistory } from './012-session-history.ts';
 import { sessionTombstones } from './013-session-tombstones.ts';
+import { accountLimits } from './014-account-limits.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   heldQueues,
   sessionHistory,
   sessionTombstones,
+  accountLimits,
 ];
