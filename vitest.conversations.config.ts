@@ -7,7 +7,7 @@ export default defineConfig({
     include: [...conversationFiles],
     globalSetup: ['e2e/support/warm-up.ts'],
     pool: 'forks',
-    fileParallelism: false,
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
