@@ -51,6 +51,11 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
         long: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'It went on.' }, { text: 'The queued one.' }],
         hostile: [{ text: hostile }],
         change: [{ shell: changing }, { text: 'It is changed.' }, { text: 'It is changed as you said.' }],
+        edit: [
+          { shell: 'echo new > new.txt; echo more >> README.md' },
+          { text: 'It is edited.' },
+          { text: 'Edited as you said.' },
+        ],
         choose: [{ tool: 'AskUserQuestion', input: { questions: [colour] } }, { text: 'Blue it is.' }],
       }),
     );
@@ -143,6 +148,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     const page = await entered();
     const { id, environment } = await begin('long', 'long', { mode: 'all' });
     await sessionIn(client, id, ['running']);
+    await expect(client.call('sessionChanges', { params: { id } })).rejects.toMatchObject({ code: 'conflict' });
     await page.goto(`${life.url}/sessions/${id}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('The next thing');
     await page.getByRole('button', { name: 'Queue' }).click();
@@ -231,6 +237,31 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByRole('button', { name: 'Apply to the checked-out branch' }).click();
     await page.getByRole('alert').getByText('The repository has uncommitted changes').waitFor();
     await picture(page, 'changes-refused');
+  });
+
+  it('the files of a session are reviewed between its turns, since its base or a checkpoint', async () => {
+    const { id } = await begin('edit', 'edit', { mode: 'all' });
+    const [turn] = (await client.call('turnList', { params: { id } })).items;
+    await turnOver(client, id, turn!.id);
+    const page = await entered({ colorScheme: 'dark' });
+    await page.goto(`${life.url}/sessions/${id}`);
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.getByRole('button', { name: /README.md/ }).click();
+    await page.keyboard.press('c');
+    await page.getByRole('textbox', { name: 'Comment' }).fill('Less.');
+    await page.getByRole('button', { name: 'Keep the comment' }).click();
+    await picture(page, 'changes-session');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Send to the agent' }).click();
+    await page.getByText('Edited as you said.').waitFor();
+    const { items } = await client.call('turnList', { params: { id } });
+    const said = items.find(({ text }) => text.includes('> +more'));
+    expect(said?.text).toMatch(/^1\. README\.md:\d+\n> \+more\nLess\.$/m);
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.getByRole('combobox').selectOption({ index: 1 });
+    await page.getByText('Nothing was changed.').waitFor();
+    const other = { path: 'README.md', look: 'a-b' };
+    await expect(client.call('sessionChange', { params: { id }, query: other })).rejects.toMatchObject({ code: 'conflict' });
   });
 
   it('a review fits a phone', async () => {

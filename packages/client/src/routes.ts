@@ -56,6 +56,8 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionResume: post('/sessions/:id/resume'),
   sessionCheckpoints: get('/sessions/:id/checkpoints'),
   sessionCheckpoint: post('/sessions/:id/checkpoints'),
+  sessionChanges: get('/sessions/:id/changes'),
+  sessionChange: get('/sessions/:id/changes/file'),
   sessionRewind: post('/sessions/:id/rewind'),
   sessionDelete: remove('/sessions/:id'),
   turnList: get('/sessions/:id/turns'),

@@ -1,4 +1,5 @@
-import { changeSet, fileChange, fileChangeQuery } from './change.ts';
+import { z } from 'zod';
+import { changeSet, fileChange, fileChangeQuery, sessionChangeSet } from './change.ts';
 import { id, operation } from './operation.ts';
 
 /** Operations on what was changed, for who reviews it. */
@@ -18,6 +19,25 @@ export const changeOperations = {
     summary: 'What a result changes in one file, hunk by hunk.',
     params: id,
     query: fileChangeQuery,
+    answer: fileChange,
+  }),
+  sessionChanges: operation({
+    method: 'get',
+    path: '/sessions/:id/changes',
+    scope: 'viewer',
+    summary: 'Look at the files of a session between its turns: what was changed since its base, or since a checkpoint.',
+    params: id,
+    /** The number of a turn (what was before it), or the id of a checkpoint. */
+    query: z.object({ from: z.string().min(1).max(100).optional() }),
+    answer: sessionChangeSet,
+  }),
+  sessionChange: operation({
+    method: 'get',
+    path: '/sessions/:id/changes/file',
+    scope: 'viewer',
+    summary: 'What was changed in one file of a look at the files of a session, hunk by hunk.',
+    params: id,
+    query: fileChangeQuery.extend({ look: z.string().min(1).max(200) }),
     answer: fileChange,
   }),
 } as const;

@@ -58,6 +58,17 @@ export const fileChange = z.object({
 });
 export type FileChange = z.output<typeof fileChange>;
 
+/** The files of a session as they were when somebody looked. */
+export const sessionChangeSet = changeSet.extend({
+  /** Names this look, for asking what one of its files has. */
+  look: z.string(),
+  /** The newest event of its log then. */
+  sequence: z.int(),
+  /** What is not in it, in sentences. */
+  notes: z.array(z.string()),
+});
+export type SessionChangeSet = z.output<typeof sessionChangeSet>;
+
 /** Which file of a change. */
 export const fileChangeQuery = z.object({
   path: z.string().min(1).max(4096),

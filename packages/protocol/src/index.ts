@@ -51,11 +51,13 @@ export {
   fileChange,
   hunk,
   leftOut,
+  sessionChangeSet,
   type ChangedFile,
   type ChangeSet,
   type FileChange,
   type Hunk,
   type LeftOut,
+  type SessionChangeSet,
 } from './change.ts';
 export { contextUse, planEntry, workState, type ContextUse, type PlanEntry } from './content.ts';
 export {

@@ -3,6 +3,7 @@ import { Frame } from './frame.tsx';
 import { InboxPage } from './pages/inbox.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NothingHere } from './pages/nothing-here.tsx';
+import { SessionChangesPage } from './pages/session-changes.tsx';
 import { SessionPage } from './pages/session.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { TaskChangesPage } from './pages/task-changes.tsx';
@@ -19,6 +20,7 @@ export const router = createRouter({
     page('/login', LoginPage),
     page('/sessions', SessionsPage),
     page('/sessions/$name', SessionPage),
+    page('/sessions/$name/changes', SessionChangesPage),
     page('/tasks', TasksPage),
     page('/tasks/$name', TaskPage),
     page('/tasks/$name/changes', TaskChangesPage),

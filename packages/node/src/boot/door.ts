@@ -35,6 +35,7 @@ import {
   sessionHistoryHandlers,
   type LiveTexts,
   type SessionHistory,
+  type SessionReview,
   type Sessions,
 } from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
@@ -57,6 +58,7 @@ type Door = {
   readonly sessions: Sessions;
   readonly liveTexts: LiveTexts;
   readonly history: SessionHistory;
+  readonly review: SessionReview;
   readonly interactions: Interactions;
   readonly loop: RunLoop;
   readonly stop: (now: boolean) => void;
@@ -119,7 +121,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions }),
-    ...sessionHistoryHandlers({ store, history: given.history }),
+    ...sessionHistoryHandlers({ store, history: given.history, review: given.review }),
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...queueHandlers({ store, wake: loop.wake }),

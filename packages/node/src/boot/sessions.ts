@@ -11,6 +11,7 @@ import {
   createCatalogues,
   createLiveTexts,
   createSessionHistory,
+  createSessionReview,
   createSessions,
   findSession,
   goOnIn,
@@ -19,6 +20,7 @@ import {
   type LiveTexts,
   type SessionConductor,
   type SessionHistory,
+  type SessionReview,
   type Sessions,
 } from '../session/index.ts';
 import { needsProgram, notInstalled } from '../harness/program.ts';
@@ -35,6 +37,7 @@ import { isScripted } from './scripted.ts';
 export type Talking = {
   readonly sessions: Sessions;
   readonly history: SessionHistory;
+  readonly review: SessionReview;
   readonly interactions: Interactions;
   readonly talking: SessionsConductor;
   readonly liveTexts: LiveTexts;
@@ -61,13 +64,15 @@ export const openTalking = (
     sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
   });
   const { environments, checkRoom } = given;
-  const sessions = openSessions(parts, { environments, checkRoom, conductor: () => talking });
+  const conductor = (): SessionConductor => talking;
+  const sessions = openSessions(parts, { environments, checkRoom, conductor });
   return {
     interactions,
     talking,
     liveTexts,
     sessions,
-    history: openHistory(parts, { sessions, environments, conductor: () => talking }),
+    history: openHistory(parts, { sessions, environments, conductor }),
+    review: createSessionReview({ ...parts, sessions, conductor, mirrorOf: parts.workspace.mirrorOf }),
   };
 };
 

@@ -12,7 +12,12 @@ export type SessionConductor = {
   wake(id: string): void;
   /** Saves files and conversation as they are now; answers the checkpoint's id. */
   checkpoint(id: string): Promise<string>;
+  /** Reads its files as they are now. */
+  look(id: string): Promise<SessionLook>;
 };
+
+/** The files of a session at one moment: a commit of the mirror that no ref names. `notes`: what it does not hold. */
+export type SessionLook = { readonly baseSha: string; readonly sha: string; readonly notes: readonly string[] };
 
 /** Where a session's program runs. */
 export type SessionPlace = { readonly id: string; readonly name: string; readonly projectId: string };

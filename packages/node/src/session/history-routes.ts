@@ -1,19 +1,30 @@
 import type { OperationHandlers } from '@orrery/protocol';
 import type { Store } from '../store/store.ts';
 import type { SessionHistory } from './history.ts';
+import type { SessionReview } from './review.ts';
 
-type HistoryOperations = 'sessionCheckpoints' | 'sessionCheckpoint' | 'sessionRewind' | 'sessionDelete';
+type HistoryOperations =
+  | 'sessionCheckpoints'
+  | 'sessionCheckpoint'
+  | 'sessionRewind'
+  | 'sessionDelete'
+  | 'sessionChanges'
+  | 'sessionChange';
 
 export const sessionHistoryHandlers = ({
   store,
   history,
+  review,
 }: {
   readonly store: Store;
   readonly history: SessionHistory;
+  readonly review: SessionReview;
 }): Pick<OperationHandlers, HistoryOperations> => ({
   sessionCheckpoints: async ({ params }) => ({ items: await history.checkpoints(params.id), seq: store.seq() }),
   sessionCheckpoint: ({ params }) => history.checkpoint(params.id),
   sessionRewind: ({ params, body }) => history.rewind(params.id, body),
+  sessionChanges: ({ params, query }) => review.changes(params.id, query.from ?? null),
+  sessionChange: ({ params, query: { oldPath = null, ...asked } }) => review.change(params.id, { oldPath, ...asked }),
   sessionDelete: async ({ params }) => {
     await history.remove(params.id);
     return { ok: true };

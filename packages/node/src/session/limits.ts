@@ -16,3 +16,5 @@ export const HAND_OVER_EVENTS = 20_000;
 export const REWIND_MS = 600_000;
 /** How long files that lie elsewhere may take to be brought here for a checkpoint: a turn waits for it. */
 export const CHECKPOINT_SYNC_MS = 30_000;
+/** Looks at files of sessions whose files can be asked for one by one; a page asks for one look at a time. */
+export const LOOKS = 500;

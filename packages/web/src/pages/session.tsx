@@ -1,6 +1,6 @@
 import type { SessionView } from '@orrery/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { Ask } from '../parts/ask.tsx';
 import { Button } from '../parts/button.tsx';
 import { Composer } from '../parts/composer.tsx';
@@ -50,6 +50,9 @@ const Head = ({ session }: { readonly session: SessionView }) => {
       </span>
       {session.reason === null ? null : <span className="said text-quiet">{session.reason}</span>}
       <code className="hidden font-mono text-quiet md:inline">orrery session log {session.name}</code>
+      <Link to="/sessions/$name/changes" params={{ name: session.id }} className="text-accent underline">
+        Changes
+      </Link>
       <span className="ml-auto">
         {session.turn === null ? null : (
           <Button look="bad" disabled={stop.isPending} onClick={() => stop.mutate()}>

@@ -62,7 +62,8 @@ export const takeCheckpoint = async (
   return id;
 };
 
-const broughtHere = async ({ clock }: SessionConductorParts, environment: Environment): Promise<void> => {
+/** Brings the files of an open place here where they lie elsewhere, in its time. */
+export const broughtHere = async ({ clock }: SessionConductorParts, environment: Environment): Promise<void> => {
   const done = new AbortController();
   const late = clock.sleep(CHECKPOINT_SYNC_MS, done.signal).then(
     () => 'late' as const,

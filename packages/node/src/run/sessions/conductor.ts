@@ -21,6 +21,7 @@ import { attend, backInQueue, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
 import { emptyQueue, settleProgram } from './settle.ts';
 import { takeCheckpoint } from './checkpoints.ts';
+import { lookAtFiles } from './look.ts';
 import { rewind } from './rewind.ts';
 import { isPlaceClosed, placeOf } from './place.ts';
 import { findProgram, startProgram } from './start.ts';
@@ -106,6 +107,11 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
       if (session === null) throw sessionNotFound(id);
       const live = conducting.get(id)?.live ?? null;
       return takeCheckpoint(parts, session, { kind: 'asked', turn: null, environment: live?.environment ?? null });
+    },
+    look: async (id) => {
+      const session = await findSession(parts.store.read, id);
+      if (session === null) throw sessionNotFound(id);
+      return lookAtFiles(parts, session, conducting.get(id)?.live?.environment ?? null);
     },
     recover: async () => {
       for (const session of await liveSessions(parts.store.read))

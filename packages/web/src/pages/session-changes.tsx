@@ -1,0 +1,145 @@
+import type { SessionChangeSet, SessionView } from '@orrery/protocol';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import { Empty, Failed, Loading, State } from '../parts/states.tsx';
+import { Review } from '../review/review.tsx';
+import { SendComments, type Way } from '../review/send.tsx';
+import { useComments } from '../review/use-comments.ts';
+import { useMayAct } from '../state/caller.ts';
+import { node } from '../state/node.ts';
+
+/** The files of a session as they are between its turns, reviewed. */
+export const SessionChangesPage = () => {
+  const { name } = useParams({ strict: false }) as { readonly name: string };
+  const { data: session, error } = useQuery({
+    queryKey: ['session', name],
+    queryFn: () => node.call('sessionShow', { params: { id: name } }),
+  });
+  if (error !== null) return <Failed error={error} />;
+  if (session === undefined) return <Loading />;
+  return <Looked key={session.id} session={session} />;
+};
+
+/** Looking costs a walk through all files, so it is done when somebody asks or a turn is over, and not at each event. */
+const useLook = (session: SessionView, from: string) => {
+  const look = useQuery({
+    queryKey: ['look', session.id, from],
+    queryFn: () => node.call('sessionChanges', { params: { id: session.id }, query: from === '' ? {} : { from } }),
+    enabled: false,
+    retry: false,
+  });
+  const { refetch } = look;
+  const still = session.turn === null;
+  useEffect(() => {
+    if (still) void refetch();
+  }, [from, refetch, still]);
+  return look;
+};
+
+const Looked = ({ session }: { readonly session: SessionView }) => {
+  const [from, setFrom] = useState('');
+  const look = useLook(session, from);
+  const { data, error, isFetching } = look;
+  return (
+    <>
+      <div className="mb-2 flex flex-wrap items-baseline gap-x-3 gap-y-1 border-b border-line pb-2">
+        <h1 className="font-semibold">Changes of {session.name}</h1>
+        <State state={session.state} />
+        <Link to="/sessions/$name" params={{ name: session.id }} className="text-accent underline">
+          The session
+        </Link>
+        <Since session={session} from={from} choose={setFrom} />
+        <Button disabled={isFetching || session.turn !== null} onClick={() => void look.refetch()}>
+          Look again
+        </Button>
+        {session.turn === null ? null : (
+          <span className="text-quiet">● a turn runs; its files are looked at when it is over</span>
+        )}
+        {data !== undefined && session.sequence > data.sequence ? (
+          <span className="text-careful">! the session went on since</span>
+        ) : null}
+      </div>
+      {error === null ? null : <Failed error={error} />}
+      {isFetching && data === undefined ? <Loading /> : null}
+      {data === undefined ? null : <Changes key={data.look} session={session} change={data} />}
+    </>
+  );
+};
+
+type SinceProps = { readonly session: SessionView; readonly from: string; readonly choose: (from: string) => void };
+
+/** Since its base, or since one of the moments that were saved. */
+const Since = ({ session, from, choose }: SinceProps) => {
+  const { data } = useQuery({
+    queryKey: ['checkpoints', session.id],
+    queryFn: () => node.call('sessionCheckpoints', { params: { id: session.id } }),
+  });
+  return (
+    <label className="flex items-baseline gap-1 text-quiet">
+      since
+      <select
+        value={from}
+        onChange={({ target }) => choose(target.value)}
+        className="h-7 max-w-60 rounded border border-line bg-ground px-1 text-ink"
+      >
+        <option value="">its base</option>
+        {data?.items.map(({ id, turn, createdAt }) => (
+          <option key={id} value={id}>
+            {turn === null ? 'the checkpoint of' : `before turn ${turn},`} {new Date(createdAt).toLocaleString()}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+const Changes = ({ session, change }: { readonly session: SessionView; readonly change: SessionChangeSet }) => {
+  const { comments, change: put, clear } = useComments(session.id);
+  const mayAct = useMayAct() && session.state !== 'ended';
+  const ways = useWays(session);
+  const { look, notes } = change;
+  const aside = (
+    <>
+      {mayAct ? <SendComments comments={comments} range={change} ways={ways} sent={clear} /> : null}
+      {notes.map((note) => (
+        <p key={note} className="said mt-2 px-2 text-careful">
+          ! {note}
+        </p>
+      ))}
+    </>
+  );
+  if (change.files.length === 0)
+    return (
+      <>
+        <Empty>Nothing was changed.</Empty>
+        {aside}
+      </>
+    );
+  return (
+    <Review
+      change={change}
+      of={['looked', session.id, look]}
+      ask={(query) => node.call('sessionChange', { params: { id: session.id }, query: { ...query, look } })}
+      commenting={mayAct ? { comments, change: put } : null}
+      aside={aside}
+    />
+  );
+};
+
+/** The message is an input: the next one, or into the turn that runs. */
+const useWays = (session: SessionView): readonly Way[] => {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const send = (kind: 'prompt' | 'steer') => async (text: string, request: string) => {
+    await node.call('turnAdd', { params: { id: session.id }, body: { text, kind, requestId: `${request}-${kind}` } });
+    void queries.invalidateQueries();
+    void navigate({ to: '/sessions/$name', params: { name: session.id } });
+  };
+  if (session.turn === null) return [{ name: 'Send to the agent', send: send('prompt') }];
+  return [
+    { name: 'Queue for the agent', send: send('prompt') },
+    { name: 'Say it now', send: send('steer') },
+  ];
+};
