@@ -21,6 +21,7 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   unattended: 'wait',
   held: false,
   limit: null,
+  budget: { usd: null, turns: null, reached: null },
   reason: null,
   project: { id: 'prj_1', name: 'site' },
   environment: { id: 'env_1', name: 'site-1', backend: 'sandbox', state: 'ready' },

@@ -25,3 +25,15 @@ export const environmentRow = {
   },
   ...{ salvage: 0, disk_bytes: null, disk_at: null, created_at: 1, changed_at: 1, used_at: 1, deleted_at: null },
 };
+
+/** What never changes in these tests. */
+export const still = {
+  setBudget: async () => undefined,
+  budgetTold: () => undefined,
+  checkMode: () => undefined,
+  canSteer: () => true,
+  place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
+  resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
+  projectsById: async () => new Map<never, never>(),
+  environmentsById: async () => new Map<never, never>(),
+};

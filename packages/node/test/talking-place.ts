@@ -20,7 +20,7 @@ import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { createFakeMachine, createLife } from './fake-machine.ts';
 import { lineHarness, runParts } from './run-parts.ts';
-import { ENVIRONMENT, environmentRow } from './talking-environment.ts';
+import { ENVIRONMENT, environmentRow, still } from './talking-environment.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -250,16 +250,6 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
   return place;
 };
 
-/** What never changes in these tests. */
-const still = {
-  checkMode: () => undefined,
-  canSteer: () => true,
-  place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
-  resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
-  projectsById: async () => new Map<never, never>(),
-  environmentsById: async () => new Map<never, never>(),
-};
-
 const startNode = async (
   place: TalkingPlace,
   { directory, environment }: { readonly directory: string; readonly environment: Environment },
@@ -274,7 +264,7 @@ const startNode = async (
     wake: (id) => talking.wake(id),
   });
   const talking: SessionsConductor = createSessionsConductor({
-    ...{ ...parts, clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
+    ...{ ...parts, usageOf: createUsage({ store }).ofTask, clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
     wakeTasks: () => undefined,
     attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
     sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS },
@@ -286,7 +276,9 @@ const startNode = async (
   });
   const sessions = createSessions({
     ...{ store, clock, ids: parts.ids, attachments: join(directory, 'attachments'), checkModel: () => undefined },
-    admit: async ({ mode = 'ask' }) => ({ harness: 'talker', model: null, effort: null, mode, agent: null }),
+    admit: async ({ mode = 'ask', budgetUsd = null, maxTurns = null }) => ({
+      ...{ harness: 'talker', model: null, effort: null, mode, agent: null, budget_usd: budgetUsd, max_turns: maxTurns },
+    }),
     ...still,
     openInteractions: (id) => countOpen(store.read, id),
     abilities: () => ({ images: true, files: true, compaction: true, models: true, effort: true }),

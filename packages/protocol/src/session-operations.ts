@@ -3,9 +3,10 @@ import { event } from './event.ts';
 import { interactionAnswer, interactionView } from './interaction.ts';
 import { attachmentView } from './attachment.ts';
 import { bytes, id, operation } from './operation.ts';
-import { pageOf, pageQuery, requestId, safeName } from './scalars.ts';
+import { pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { permissionMode, unattended } from './permission.ts';
 import {
+  maxTurns,
   reportedCatalogue,
   sessionActivity,
   sessionCreate,
@@ -70,7 +71,7 @@ export const sessionOperations = {
     method: 'patch',
     path: '/sessions/:id',
     scope: 'operator',
-    summary: 'Rename a session, or change its mode, model or effort, and what becomes of what it asks.',
+    summary: 'Rename a session, or change its mode, model, effort or budget, and what becomes of what it asks.',
     params: id,
     body: z.strictObject({
       name: safeName.optional(),
@@ -78,6 +79,9 @@ export const sessionOperations = {
       unattended: unattended.optional(),
       model: z.string().min(1).max(200).optional(),
       effort: z.string().min(1).max(50).optional(),
+      /** Null: no bound. */
+      budgetUsd: usd.nullable().optional(),
+      maxTurns: maxTurns.nullable().optional(),
     }),
     answer: sessionView,
   }),

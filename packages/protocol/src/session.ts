@@ -3,7 +3,7 @@ import { agentName, agentRef } from './agent-ref.ts';
 import { attachmentFacts, MAX_TURN_ATTACHMENTS } from './attachment.ts';
 import { contextUse } from './content.ts';
 import { permissionMode, unattended } from './permission.ts';
-import { instant, requestId, safeName } from './scalars.ts';
+import { instant, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
 // A conversation with an agent that people hold (contracts/sessions.md).
@@ -68,6 +68,9 @@ export const turnView = z.object({
 });
 export type TurnView = z.output<typeof turnView>;
 
+/** Turns that a session may have. */
+export const maxTurns = z.int().min(1).max(1_000_000);
+
 export const sessionView = z.object({
   id: z.string(),
   seq: z.int(),
@@ -115,6 +118,8 @@ export const sessionView = z.object({
       told: z.boolean(),
     })
     .nullable(),
+  /** What its model calls may cost and the turns it may have (null: no bound), and which of them is reached: then what waits is not sent. */
+  budget: z.object({ usd: usd.nullable(), turns: z.int().nullable(), reached: z.enum(['usd', 'turns']).nullable() }),
   /** Open interactions. */
   interactions: z.int(),
   createdAt: instant,
@@ -147,6 +152,10 @@ export const sessionCreate = z.strictObject({
   mode: permissionMode.optional(),
   backend: z.string().max(100).optional(),
   base: z.string().min(1).max(500).optional(),
+  /** Most that its model calls may cost; null: no bound. Default: the operator's. */
+  budgetUsd: usd.nullable().optional(),
+  /** Most turns; null: no bound. Default: the operator's. */
+  maxTurns: maxTurns.nullable().optional(),
   /** The first prompt, sent once its environment is ready. */
   prompt: promptText.optional(),
   requestId: requestId.optional(),

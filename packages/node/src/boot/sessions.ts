@@ -159,6 +159,8 @@ const openSessions = (
     openInteractions: (sessionId) => countOpen(store.read, sessionId),
     accountLimit: (session) => accountLimit({ store, clock, harness: parts.harnesses.get }, session),
     usageOf: (sessionId) => parts.usage.ofTask(sessionId),
+    setBudget: parts.broker.tokens.setBudget,
+    budgetTold: parts.broker.tokens.changed,
     checkRoom: given.checkRoom,
     conductor: given.conductor,
   });
@@ -208,7 +210,12 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   checkMode(parts, harness.id, mode);
   if (needsProgram(harness) && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness);
   if (isScripted(settled.model)) await parts.scripted.start();
-  return { harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: kept(agent) };
+  const { sessions } = parts.config.current();
+  return {
+    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: kept(agent) },
+    budget_usd: asked.budgetUsd === undefined ? sessions.budgetUsd : asked.budgetUsd,
+    max_turns: asked.maxTurns === undefined ? sessions.maxTurns : asked.maxTurns,
+  };
 };
 
 /** The request's own word, else the agent's. A model of another program than the agent's is not the agent's to choose. */

@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Tx } from '../store/store.ts';
 import { askModel, type Question } from './ask-model.ts';
 import { createCallLedger, type CallLedger } from './call-ledger.ts';
 import { createEgressControl, type EgressControl } from './egress-control.ts';
@@ -56,6 +56,9 @@ export type Broker = {
   readonly tokens: {
     /** Two fresh tokens for an environment; earlier ones of it end. @throws OrreryError config_invalid for an egress rule that is none */
     mint(asked: MintRequest): Promise<{ readonly run: string; readonly egress: string }>;
+    /** Changes what the calls of an environment may cost, in a transaction; `changed` is called after its commit. */
+    setBudget(tx: Tx, environmentId: string, budgetUsd: number | null): Promise<void>;
+    changed(environmentId: string): void;
     /** Ends the tokens, calls and connections of an environment; resolves when its calls are recorded. Repeatable. */
     end(environmentId: string): Promise<void>;
   };
@@ -104,7 +107,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   return {
     socketPath: parts.socketPath,
     tokens: {
-      mint: tokens.mint,
+      ...tokens,
       async end(environmentId) {
         await tokens.end(environmentId);
         gateway.endCalls(environmentId);

@@ -86,7 +86,8 @@ export const createCallLedger = ({ store, log }: { readonly store: Store; readon
     },
     record(call) {
       const costUsd = costUsdOf(call);
-      if (costUsd !== null && call.identity.grants.budgetUsd !== null) {
+      // Counted also while it has no budget: it may get one.
+      if (costUsd !== null) {
         spendings.get(call.identity.taskId)?.then(
           (spending) => void (spending.spentUsd += costUsd),
           () => undefined,

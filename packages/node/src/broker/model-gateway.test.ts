@@ -161,6 +161,20 @@ describe('the model gateway', () => {
     });
   });
 
+  it('counts on with another budget as soon as it is changed', async () => {
+    const place = await open({ script: [{ text: 'x', times: 'forever', on: 'any' }] });
+    const token = await minted(place, 'env_1', { budgetUsd: 0 });
+    const call = async () => (await ask(place.broker.socketPath, callOn.anthropic(token))).status;
+    expect(await call()).toBe(402);
+    const { tokens } = place.broker;
+    await place.store.transaction((tx) => tokens.setBudget(tx, 'env_1', 5));
+    tokens.changed('env_1');
+    expect(await call()).toBe(200);
+    await place.store.transaction((tx) => tokens.setBudget(tx, 'env_1', 0.000_001));
+    tokens.changed('env_1');
+    expect(await call()).toBe(402);
+  });
+
   it('stops before the call that would exceed the budget, and says so', async () => {
     const place = await open({ script: [{ text: 'a', usage: { input: 1000, output: 1000, cached: 0 }, times: 'forever' }] });
     const token = await minted(place, 'env_1', { budgetUsd: 0.03 });

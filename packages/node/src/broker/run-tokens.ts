@@ -42,6 +42,8 @@ export type RunTokens = {
   egressOf(subject: EgressSubject, db?: Kysely<Tables>): Promise<TokenIdentity | null>;
   /** Changes the live rules of an environment inside a transaction; call `changed` after its commit. */
   setLive(tx: Tx, environmentId: string, live: readonly LiveRule[]): Promise<void>;
+  /** The same for the budget of a task or session that runs there. */
+  setBudget(tx: Tx, environmentId: string, budgetUsd: number | null): Promise<void>;
   /** What is remembered of the environment is read again. */
   changed(environmentId: string): void;
 };
@@ -138,6 +140,20 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
         .where('kind', '=', 'egress')
         .where('ended_at', 'is', null)
         .execute();
+    },
+    async setBudget(tx, environmentId, budgetUsd) {
+      const rows = await tx.db
+        .selectFrom('run_token')
+        .select(['id', 'grants'])
+        .where('environment_id', '=', environmentId)
+        .where('ended_at', 'is', null)
+        .execute();
+      for (const { id, grants } of rows)
+        await tx.db
+          .updateTable('run_token')
+          .set({ grants: JSON.stringify({ ...grantsSchema.parse(JSON.parse(grants)), budgetUsd }) })
+          .where('id', '=', id)
+          .execute();
     },
     changed: forget,
   };

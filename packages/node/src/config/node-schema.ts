@@ -178,6 +178,23 @@ export const nodeSchema = z.strictObject({
     .default([])
     .describe('Memories that tasks get (global, project, agent): folders of notes that outlive them'),
   limits: limits.prefault({}),
+  sessions: z
+    .strictObject({
+      budgetUsd: z
+        .number()
+        .min(0)
+        .nullable()
+        .default(null)
+        .describe('Most that the model calls of a session cost, unless it says otherwise'),
+      maxTurns: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .nullable()
+        .default(null)
+        .describe('Most turns of a session, unless it says otherwise'),
+    })
+    .prefault({}),
   providers: z
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider)
     .default({})

@@ -48,11 +48,12 @@ export const accountLimitText = async (parts: Asking, paid: Paid): Promise<strin
   return limit === null ? null : limitText(limit);
 };
 
-/** A session as far as its account holds it up. */
-type Holding = Paid & { readonly past_limit: number | null };
+/** A session as far as its account or its own budget holds it up. */
+type Holding = Paid & { readonly past_limit: number | null; readonly spent: string | null };
 
-/** Whether a usage limit holds a session up: one that somebody let it go past does not. */
+/** Whether its budget or a usage limit holds a session up: a limit that somebody let it go past does not. */
 export const isLimited = async (parts: Asking, session: Holding): Promise<boolean> => {
+  if (session.spent !== null) return true;
   const limit = await accountLimit(parts, session);
   return limit !== null && limit.metAt !== session.past_limit;
 };

@@ -4,7 +4,7 @@ import type { AgentRef, PermissionMode, SessionCreate, SessionView, UsageTotals 
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { SessionTable } from '../store/session-tables.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Tx } from '../store/store.ts';
 
 /** Conducts what stands in a session's rows. */
 export type SessionConductor = {
@@ -29,6 +29,8 @@ export type Admitted = {
   readonly effort: string | null;
   readonly mode: PermissionMode;
   readonly agent: string | null;
+  readonly budget_usd: number | null;
+  readonly max_turns: number | null;
 };
 
 /** An agent's definition as a session keeps it: where it came from, and what its program is told. */
@@ -69,6 +71,10 @@ export type SessionParts = {
   accountLimit(session: Pick<SessionTable, 'harness' | 'model'>): Promise<AccountLimit | null>;
   /** What its model calls took so far. */
   usageOf(sessionId: string): Promise<UsageTotals>;
+  /** What its model calls may cost from now on, also for a program that runs. */
+  setBudget(tx: Tx, sessionId: string, budgetUsd: number | null): Promise<void>;
+  /** After that is committed: a call under way may still have counted on what was before. */
+  budgetTold(sessionId: string): void;
   /** Throws when there is no room for new work. */
   checkRoom(): void;
   conductor(): SessionConductor;

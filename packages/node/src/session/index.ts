@@ -16,6 +16,7 @@ export { createSessionHistory, type SessionHistory } from './history.ts';
 export { isActive, keptAgent, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
 export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS } from './limits.ts';
 export { sessionHistoryHandlers } from './history-routes.ts';
+export { spentOf } from './budget.ts';
 export { commandName, commandsOf, noCommand } from './actions.ts';
 export { attachmentBytes, sweepAttachments } from './attachments.ts';
 export { createCatalogues, keepCatalogue } from './catalogues.ts';

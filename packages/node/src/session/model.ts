@@ -81,6 +81,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   queued: around.queued,
   held: row.held === 1,
   limit: limitView(row, around.limit),
+  budget: { usd: row.budget_usd, turns: row.max_turns, reached: row.spent as SessionView['budget']['reached'] },
   interactions: around.interactions,
   createdAt: toInstant(row.created_at),
   changedAt: toInstant(row.changed_at),

@@ -9,14 +9,14 @@ import {
 } from '@orrery/protocol';
 import { intentHash } from '../kernel/intent.ts';
 import type { Tx } from '../store/store.ts';
-import { checkChange, type SessionChange } from './changes.ts';
+import { begin, sameIntent } from './begin.ts';
+import { setSession, type SessionChange } from './changes.ts';
 import { attachmentsOf } from './attachment-store.ts';
 import { takeAttachment, toAttachment } from './attachments.ts';
 import type { SessionParts } from './doors.ts';
-import { addTurn, askInterrupt, checkLine, editTurn, newTurn, refuse, reorder, retryTurn, takeBack, turnHash } from './inputs.ts';
+import { addTurn, askInterrupt, editTurn, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
 import {
   isActive,
-  otherIntent,
   sessionNotFound,
   toSession,
   toTurn,
@@ -32,8 +32,6 @@ import {
   findSession,
   findSessions,
   findTurn,
-  insertSession,
-  insertTurn,
   listSessions,
   newestSequence,
   openTurns,
@@ -174,11 +172,11 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const nextCursor = rows.length === limit ? String(rows.at(-1)?.key ?? '') : null;
       return { items: await Promise.all(rows.map((row) => view(row))), nextCursor, seq: store.seq() };
     },
-    set: (reference, wanted) =>
-      change(reference, async (tx, row, nowMs) => {
-        checkChange(parts, row, wanted);
-        await changeSession(tx, row.id, { ...wanted, nowMs });
-      }),
+    set: async (reference, wanted) => {
+      const view = await change(reference, (tx, row, nowMs) => setSession(parts, tx, { row, wanted, nowMs }));
+      if (wanted.budgetUsd !== undefined) parts.budgetTold(view.id);
+      return view;
+    },
     interrupt: (reference) => change(reference, (tx, row, nowMs) => askInterrupt(tx, row, nowMs)),
     leave: (reference, how) =>
       change(reference, async (tx, row, nowMs) => {
@@ -236,64 +234,4 @@ export const createSessions = (parts: SessionParts): Sessions => {
         return updateTurn(tx.db, found.id, { state: 'ended', outcome: 'uncertain', reason: 'discarded', ended_at: nowMs });
       }),
   };
-};
-
-/** The session that the same request made before; null: none. @throws OrreryError request_conflict for another intent */
-const sameIntent = (
-  known: SessionRow | null,
-  { requestId, hash }: { readonly requestId: string; readonly hash: string },
-): SessionRow | null => {
-  if (known !== null && known.intent_hash !== hash) throw otherIntent(requestId, 'session');
-  return known;
-};
-
-/** Records a new session, with its first prompt when it has one. */
-const begin = async (
-  parts: SessionParts,
-  { asked, requestId, hash }: { readonly asked: SessionCreate; readonly requestId: string; readonly hash: string },
-): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
-  if (asked.prompt !== undefined) checkLine(asked.prompt);
-  const admitted = await parts.admit(asked);
-  parts.checkRoom();
-  const place = await parts.place(asked, requestId);
-  const id = parts.ids('session');
-  const nowMs = parts.clock.nowMs();
-  return parts.store.transaction(async (tx) => {
-    // Two of the same request may have come this far.
-    const known = sameIntent(await sessionByRequest(tx.db, requestId), { requestId, hash });
-    if (known !== null) return { row: known, replayed: true };
-    await refuseExpired(tx.db, { requestId, kind: 'session' });
-    await insertSession(tx.db, {
-      id,
-      request_id: requestId,
-      intent_hash: hash,
-      name: asked.name ?? place.name,
-      project_id: place.projectId,
-      environment_id: place.id,
-      owns_environment: asked.environment === undefined ? 1 : 0,
-      ...admitted,
-      unattended: asked.unattended,
-      state: 'starting',
-      generation: 0,
-      failed_starts: 0,
-      catalogue: JSON.stringify({ models: [], commands: [] }),
-      created_at: nowMs,
-      changed_at: nowMs,
-    });
-    if (asked.prompt !== undefined)
-      await insertTurn(
-        tx.db,
-        newTurn(parts, id, {
-          ...{ text: asked.prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position: 1, nowMs },
-          hash: turnHash({ text: asked.prompt, kind: 'prompt' }),
-        }),
-      );
-    await tx.append([
-      { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },
-      { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: 'starting' } },
-    ]);
-    const row = await findSession(tx.db, id);
-    if (row === null) throw sessionNotFound(id);
-    return { row, replayed: false };
-  });
 };

@@ -60,6 +60,11 @@ export type SessionTable = {
   handed_to: string | null;
   /** The usage limit, by when it was met, that a person let it go past. */
   past_limit: Generated<number | null>;
+  /** What its model calls may cost, and the turns it may have; null: no bound. */
+  budget_usd: Generated<number | null>;
+  max_turns: Generated<number | null>;
+  /** `usd` or `turns`: which of them is reached. */
+  spent: Generated<string | null>;
   /** 1: a person named it. */
   name_given: Generated<number>;
   created_at: number;

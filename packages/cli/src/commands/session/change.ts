@@ -6,7 +6,12 @@ import { countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 
 type SessionChange = Partial<
-  Pick<SessionView, 'name' | 'mode' | 'unattended'> & { readonly model: string; readonly effort: string }
+  Pick<SessionView, 'name' | 'mode' | 'unattended'> & {
+    readonly model: string;
+    readonly effort: string;
+    readonly budgetUsd: number;
+    readonly maxTurns: number;
+  }
 >;
 type Asked = { readonly client: Client; readonly id: string };
 
@@ -56,10 +61,14 @@ export const sessionSet: Command = async (context) => {
   const given = (['name', 'mode', 'unattended', 'model', 'effort'] as const).map(
     (option) => [option, input.text(option)] as const,
   );
-  const body: SessionChange = Object.fromEntries(given.filter(([, value]) => value !== null));
+  const bounds = [
+    ['budgetUsd', input.number('budget')],
+    ['maxTurns', input.number('max-turns')],
+  ] as const;
+  const body: SessionChange = Object.fromEntries([...given, ...bounds].filter(([, value]) => value !== null));
   if (Object.keys(body).length === 0)
     throw new OrreryError('invalid_input', 'There is nothing to change.', {
-      rule: 'Give a name, a mode, a model, an effort, or what becomes of what it asks.',
+      rule: 'Give a name, a mode, a model, an effort, a budget, or what becomes of what it asks.',
       fix: 'orrery session set SESSION --mode edits',
     });
   const { client } = await context.connect();

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { heldUp } from './held-up.ts';
 
-const session = { id: 'ses_1', name: 'talk', state: 'idle', held: false, limit: null, reason: null } as const;
+const session = {
+  id: 'ses_1',
+  name: 'talk',
+  state: 'idle',
+  held: false,
+  limit: null,
+  reason: null,
+  budget: { usd: null, turns: null, reached: null },
+} as const;
 const mine = { id: 'trn_2', state: 'pending' } as const;
 const before = (state: 'uncertain' | 'accepted') => [{ id: 'trn_1', state }, mine] as const;
 
@@ -29,6 +37,16 @@ describe('an input that waits', () => {
     const held = heldUp({ ...session, limit }, [mine], mine.id);
     expect([held?.failure.exit, held?.failure.error.fix]).toEqual([10, 'To try it now: orrery session resume talk']);
     expect(held?.failure.error.message).toContain('claude/anthropic, until 2030-01-01T00:00:00.000Z');
+  });
+
+  it('is held up by a budget that is reached, and says how to raise it', () => {
+    const held = heldUp({ ...session, budget: { usd: 2, turns: 3, reached: 'turns' } }, [mine], mine.id);
+    expect([held?.failure.exit, held?.failure.error.fix]).toEqual([10, 'orrery session set talk --max-turns N']);
+    const dear = heldUp({ ...session, budget: { usd: 2, turns: 3, reached: 'usd' } }, [mine], mine.id);
+    expect([dear?.failure.error.code, dear?.failure.error.fix]).toEqual([
+      'budget_exhausted',
+      'orrery session set talk --budget USD',
+    ]);
   });
 
   it('is held up by one before it that a person has to decide, and says which', () => {

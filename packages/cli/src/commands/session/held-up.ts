@@ -14,7 +14,7 @@ export const failing = (
 
 /** Why an input that waits will not be sent without a person, with the exit code that says so; null: nothing holds it up. */
 export const heldUp = (
-  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason' | 'held' | 'limit'>,
+  session: Pick<SessionView, 'id' | 'name' | 'state' | 'reason' | 'held' | 'limit' | 'budget'>,
   turns: readonly Pick<TurnView, 'id' | 'state'>[],
   turn: string,
 ): ReturnType<typeof failing> | null => {
@@ -34,6 +34,7 @@ export const heldUp = (
       }),
       8,
     );
+  if (session.budget.reached !== null) return spent(session, session.budget.reached);
   if (session.limit !== null) return usedUp(session, session.limit);
   const parked = turns.find(({ state }) => state === 'uncertain');
   if (parked === undefined) return null;
@@ -43,6 +44,21 @@ export const heldUp = (
   });
   return failing(error, 7);
 };
+
+const spent = ({ name, budget: { usd, turns } }: Pick<SessionView, 'name' | 'budget'>, reached: 'usd' | 'turns') =>
+  failing(
+    new OrreryError(
+      'budget_exhausted',
+      reached === 'usd'
+        ? `The budget of ${usd ?? 0} USD of the session is used up.`
+        : `The session had the ${turns ?? 0} turns it may have.`,
+      {
+        rule: 'What waits stays, and is sent when the budget is raised.',
+        fix: reached === 'usd' ? `orrery session set ${name} --budget USD` : `orrery session set ${name} --max-turns N`,
+      },
+    ),
+    10,
+  );
 
 const usedUp = ({ name }: Pick<SessionView, 'name'>, { account, until }: NonNullable<SessionView['limit']>) =>
   failing(

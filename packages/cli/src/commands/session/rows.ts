@@ -20,6 +20,11 @@ const unattended: OptionSpec = {
     'what becomes of what it asks when nobody is there: wait (for a person), decline (and go on), fail (what needs a permission)',
   choices: ['wait', 'decline', 'fail'],
 };
+const budgets: readonly OptionSpec[] = [
+  { name: 'budget', kind: 'usd', value: 'USD', summary: 'most that its model calls may cost' },
+  { name: 'max-turns', kind: 'number', value: 'N', summary: 'most turns; then what waits is kept' },
+];
+
 const noWait: OptionSpec = { name: 'no-wait', kind: 'flag', summary: 'end when it is queued, without watching' };
 const timeout: OptionSpec = {
   name: 'timeout',
@@ -62,6 +67,7 @@ export const sessionCommands: readonly CommandSpec[] = [
       unattended,
       { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where its environment runs', completes: 'backend' },
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at' },
+      ...budgets,
       noWait,
       timeout,
     ],
@@ -181,7 +187,7 @@ export const sessionCommands: readonly CommandSpec[] = [
   {
     noun: 'session',
     verb: 'set',
-    summary: 'rename a session, or change its mode, model or effort, and what becomes of what it asks',
+    summary: 'rename a session, or change its mode, model, effort or budget, and what becomes of what it asks',
     arguments: [session],
     options: [
       { name: 'name', kind: 'text', value: 'NAME', summary: 'its new name' },
@@ -189,6 +195,7 @@ export const sessionCommands: readonly CommandSpec[] = [
       unattended,
       { name: 'model', kind: 'text', value: 'MODEL', summary: 'its model, from the next turn on (orrery harness models)' },
       { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks, from the next turn on' },
+      ...budgets,
     ],
     examples: [{ line: 'orrery session set site-1 --mode edits', does: 'from now on, also in the turn that runs' }],
     operations: ['sessionSet'],

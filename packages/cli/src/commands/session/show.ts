@@ -34,6 +34,20 @@ const waitsText = ({ queued, held, limit, name }: SessionView): string | null =>
   return `${countText(queued, 'input')}${held || limit !== null ? `: orrery session resume ${name}` : ''}`;
 };
 
+const REACHED = {
+  usd: ' (reached: orrery session set NAME --budget USD)',
+  turns: ' (reached: orrery session set NAME --max-turns N)',
+};
+
+/** What it may cost and how long it may be. */
+const budgetText = ({ budget: { usd, turns, reached }, name }: SessionView): string | null => {
+  const bounds = [usd === null ? null : `${usd} USD`, turns === null ? null : countText(turns, 'turn')].filter(
+    (one) => one !== null,
+  );
+  if (bounds.length === 0) return null;
+  return `${bounds.join(', ')}${reached === null ? '' : REACHED[reached].replace('NAME', name)}`;
+};
+
 /** Facts of a session. */
 export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
   factsText(screen, [
@@ -61,6 +75,7 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
     ['unattended', session.unattended === 'wait' ? null : session.unattended],
     ['turn', session.turn === null ? null : String(session.turn)],
     ['waits', waitsText(session)],
+    ['budget', budgetText(session)],
     ['limit', session.limit === null ? null : limitText(session.limit)],
     [
       'asks',

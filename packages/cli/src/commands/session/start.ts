@@ -22,21 +22,7 @@ export const sessionStart: Command = async (context) => {
       rule: 'This folder is in no repository, and neither --project nor --env was given.',
       fix: 'orrery project list',
     });
-  const text = (name: string): string | undefined => input.text(name) ?? undefined;
-  const body = defined({
-    project: project?.id,
-    environment,
-    name: text('name'),
-    agent: text('agent'),
-    harness: text('harness'),
-    model: text('model'),
-    effort: text('effort'),
-    unattended: (text('unattended') ?? 'wait') as SessionCreate['unattended'],
-    mode: text('mode') as SessionCreate['mode'],
-    backend: text('backend'),
-    base: text('base'),
-    prompt: await promptOf(context),
-  });
+  const body = defined({ project: project?.id, environment, ...wishOf(input), prompt: await promptOf(context) });
   const session = await context.change({
     intent: body,
     send: (requestId) => connection.client.call('sessionCreate', { body: { ...body, requestId }, idempotencyKey: requestId }),
@@ -55,3 +41,21 @@ export const sessionStart: Command = async (context) => {
 /** Without what is not there. */
 const defined = <Given extends object>(given: Given): { [Key in keyof Given]: Exclude<Given[Key], undefined> } =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
+
+/** What the options say of it. */
+const wishOf = (input: CommandContext['input']) => {
+  const text = (name: string): string | undefined => input.text(name) ?? undefined;
+  return {
+    name: text('name'),
+    agent: text('agent'),
+    harness: text('harness'),
+    model: text('model'),
+    effort: text('effort'),
+    unattended: (text('unattended') ?? 'wait') as SessionCreate['unattended'],
+    mode: text('mode') as SessionCreate['mode'],
+    backend: text('backend'),
+    base: text('base'),
+    budgetUsd: input.number('budget') ?? undefined,
+    maxTurns: input.number('max-turns') ?? undefined,
+  };
+};

@@ -15,6 +15,7 @@ import {
   isActive,
   keepCatalogue,
   openTurns,
+  spentOf,
   updateSessionRun,
   updateTurn,
   type TurnRow,
@@ -214,7 +215,7 @@ export const stoppedFor = (row: TurnRow): 'cancel' | 'timeout' | 'unattended' | 
 
 /** Records how a turn ended; what it still asked is withdrawn, and its steers are settled with it. */
 export const writeTurnEnd = async (
-  parts: Pick<SessionConductorParts, 'harness'>,
+  parts: Pick<SessionConductorParts, 'harness' | 'usageOf'>,
   tx: Tx,
   { row, outcome, nowMs }: { readonly row: TurnRow; readonly outcome: ReturnType<typeof settleOutcome>; readonly nowMs: number },
 ): Promise<void> => {
@@ -222,9 +223,12 @@ export const writeTurnEnd = async (
   await updateTurn(tx.db, row.id, { state: 'ended', outcome: outcome.outcome, reason: outcome.message, ended_at: nowMs });
   await tx.append([{ taskId: null, sessionId, turn: row.turn, body: outcome }]);
   const session = await findSession(tx.db, sessionId);
-  const account = session === null ? null : accountFor(parts, session);
+  if (session === null) return;
+  const account = accountFor(parts, session);
   if (account !== null) await noteTurn(tx, { ...outcome, account, startedAt: row.started_at ?? 0, nowMs });
+  const { costUsd } = await parts.usageOf(sessionId);
+  const spent = await spentOf(tx.db, session, { costUsd, refused: outcome.outcome === 'budget' });
   for (const open of await listInteractions(tx.db, { sessionId, all: false, limit: EVERY_ASK }))
     await settleInteraction(tx, open, { outcome: 'withdrawn', by: null, message: null, told: true, nowMs });
-  await changeSession(tx, sessionId, { ...(await restingState(tx, sessionId)), nowMs });
+  await changeSession(tx, sessionId, { ...(await restingState(tx, sessionId)), spent, nowMs });
 };

@@ -88,7 +88,7 @@ export const launchSpec = async (parts: SessionConductorParts, given: Launching)
     environmentId: session.id,
     taskId: session.id,
     upstream: settings.upstream,
-    budgetUsd: null,
+    budgetUsd: session.budget_usd,
     egress: [],
   });
   const tokenFile = await environment.provide(`run-token-${session.id}`, new TextEncoder().encode(tokens.run));

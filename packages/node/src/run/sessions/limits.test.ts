@@ -122,3 +122,62 @@ describe('a usage limit', () => {
     expect((await scene.node.sessions.show(id)).limit).toMatchObject({ told: true });
   });
 });
+
+describe('a session that may have so many turns', () => {
+  it('keeps what waits after the last one, whatever comes, until it may have more', async () => {
+    const { id } = await begin({ maxTurns: 1 });
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await say(id, 'two');
+    talker.say(result);
+    expect(await turnIs(id, 'one', 'ended')).toMatchObject({ outcome: 'success' });
+    await say(id, 'three');
+    await scene.node.sessions.resume(id);
+    await quiet();
+    expect(allWords()).toEqual(['one']);
+    expect(await scene.node.sessions.show(id)).toMatchObject({ queued: 2, budget: { usd: null, turns: 1, reached: 'turns' } });
+    await scene.node.talking.detach();
+    await startAgain();
+    await quiet();
+    expect(allWords()).toEqual(['one']);
+    await scene.node.sessions.set(id, { maxTurns: 2 });
+    scene.place.talkers.at(-1)!.say(echo('two'), result);
+    await turnIs(id, 'two', 'ended');
+    await quiet();
+    expect(allWords()).toEqual(['one', 'two']);
+    await scene.node.sessions.set(id, { maxTurns: null });
+    await given('three');
+  });
+});
+
+describe('a session that may cost so much', () => {
+  const cost = (id: string, cost_usd: number): Promise<void> =>
+    scene.place.store.transaction(async (tx) => {
+      const call = { task_id: id, environment_id: id, provider: 'p', model: 'm', status: 200, started_at: 1, ended_at: 2 };
+      const tokens = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, reasoning_tokens: 0 };
+      await tx.db
+        .insertInto('model_call')
+        .values({ ...call, ...tokens, cost_usd })
+        .execute();
+    });
+  const reached = async (id: string) => (await scene.node.sessions.show(id)).budget;
+
+  it('keeps what waits once it has, also when a larger budget is still too small', async () => {
+    const { id } = await begin({ budgetUsd: 2 });
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await say(id, 'two');
+    await cost(id, 2.5);
+    talker.say(result);
+    await turnIs(id, 'one', 'ended');
+    await quiet();
+    expect([allWords(), await reached(id)]).toEqual([['one'], { usd: 2, turns: null, reached: 'usd' }]);
+    await scene.node.sessions.set(id, { budgetUsd: 2.25 });
+    await scene.node.sessions.set(id, { name: 'other' });
+    await quiet();
+    expect([allWords(), await reached(id)]).toEqual([['one'], { usd: 2.25, turns: null, reached: 'usd' }]);
+    await scene.node.sessions.set(id, { budgetUsd: 3 });
+    await given('two');
+    expect(await reached(id)).toEqual({ usd: 3, turns: null, reached: null });
+  });
+});

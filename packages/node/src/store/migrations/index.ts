@@ -12,6 +12,7 @@ import { heldQueues } from './011-held-queues.ts';
 import { sessionHistory } from './012-session-history.ts';
 import { sessionTombstones } from './013-session-tombstones.ts';
 import { accountLimits } from './014-account-limits.ts';
+import { sessionBudgets } from './015-session-budgets.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   sessionHistory,
   sessionTombstones,
   accountLimits,
+  sessionBudgets,
 ];

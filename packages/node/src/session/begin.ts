@@ -1,0 +1,68 @@
+// A new session: once for each request, with its first prompt when it has one.
+
+import type { SessionCreate } from '@orrery/protocol';
+import type { SessionParts } from './doors.ts';
+import { checkLine, newTurn, turnHash } from './inputs.ts';
+import { otherIntent, sessionNotFound, type SessionRow } from './model.ts';
+import { refuseExpired } from './tombstones.ts';
+import { findSession, insertSession, insertTurn, sessionByRequest } from './store.ts';
+
+/** The session that the same request made before; null: none. @throws OrreryError request_conflict for another intent */
+export const sameIntent = (
+  known: SessionRow | null,
+  { requestId, hash }: { readonly requestId: string; readonly hash: string },
+): SessionRow | null => {
+  if (known !== null && known.intent_hash !== hash) throw otherIntent(requestId, 'session');
+  return known;
+};
+
+/** Records a new session, with its first prompt when it has one. */
+export const begin = async (
+  parts: SessionParts,
+  { asked, requestId, hash }: { readonly asked: SessionCreate; readonly requestId: string; readonly hash: string },
+): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
+  if (asked.prompt !== undefined) checkLine(asked.prompt);
+  const admitted = await parts.admit(asked);
+  parts.checkRoom();
+  const place = await parts.place(asked, requestId);
+  const id = parts.ids('session');
+  const nowMs = parts.clock.nowMs();
+  return parts.store.transaction(async (tx) => {
+    // Two of the same request may have come this far.
+    const known = sameIntent(await sessionByRequest(tx.db, requestId), { requestId, hash });
+    if (known !== null) return { row: known, replayed: true };
+    await refuseExpired(tx.db, { requestId, kind: 'session' });
+    await insertSession(tx.db, {
+      id,
+      request_id: requestId,
+      intent_hash: hash,
+      name: asked.name ?? place.name,
+      project_id: place.projectId,
+      environment_id: place.id,
+      owns_environment: asked.environment === undefined ? 1 : 0,
+      ...admitted,
+      unattended: asked.unattended,
+      state: 'starting',
+      generation: 0,
+      failed_starts: 0,
+      catalogue: JSON.stringify({ models: [], commands: [] }),
+      created_at: nowMs,
+      changed_at: nowMs,
+    });
+    if (asked.prompt !== undefined)
+      await insertTurn(
+        tx.db,
+        newTurn(parts, id, {
+          ...{ text: asked.prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position: 1, nowMs },
+          hash: turnHash({ text: asked.prompt, kind: 'prompt' }),
+        }),
+      );
+    await tx.append([
+      { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },
+      { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: 'starting' } },
+    ]);
+    const row = await findSession(tx.db, id);
+    if (row === null) throw sessionNotFound(id);
+    return { row, replayed: false };
+  });
+};
