@@ -37,7 +37,7 @@ export const pairsOf = (lines: readonly Line[]): readonly Pair[] => {
   let last: Line['kind'] = 'same';
   for (const line of lines) {
     // A note is about the line over it, and stands on its side.
-    const kind = line.kind === 'note' ? last : line.kind;
+    const kind: Line['kind'] = line.kind === 'note' ? last : line.kind;
     if (kind === 'removed') removed.push(line);
     else if (kind === 'added') added.push(line);
     else {
