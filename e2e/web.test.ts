@@ -230,9 +230,16 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     const next = (await client.call('taskList', {})).items.find(({ continues }) => continues === id);
     expect(next?.prompt).toContain('1. numbers.txt:50 (before the change)\n> -50\nWrite it as 5 and 0.');
     await page.goto(`${life.url}/tasks/${id}/changes`);
+    await page.getByRole('button', { name: 'Leave the file out' }).click();
+    await page.getByRole('button', { name: /numbers.txt/ }).click();
+    await page.getByRole('region', { name: 'Change at line 47' }).getByRole('button', { name: 'Leave it out' }).click();
+    await page.getByText('1 file and 1 change left out').waitFor();
+    await picture(page, 'changes-left-out');
+    expect(await barriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Apply to the checked-out branch' }).click();
     await page.getByText('was moved forward').waitFor();
-    expect(gitIn(repository, 'show', 'HEAD:numbers.txt')).toContain('fifty');
+    expect(gitIn(repository, 'show', 'HEAD:numbers.txt')).toMatch(/^five$[^]*^50$/m);
+    expect(gitIn(repository, 'show', '--name-only', '--format=', 'HEAD')).toBe('long.txt\nnumbers.txt\nzeros.bin');
     writeFiles(repository, { 'numbers.txt': 'mine' });
     await page.getByRole('button', { name: 'Apply to the checked-out branch' }).click();
     await page.getByRole('alert').getByText('The repository has uncommitted changes').waitFor();

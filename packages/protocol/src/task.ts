@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { leftOut } from './change.ts';
 import { durationMs, instant, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
@@ -271,6 +272,8 @@ export const taskApply = z.strictObject({
   /** `branch` writes a branch and leaves the tree alone; `tree` also updates a clean checked-out tree. */
   mode: z.enum(['branch', 'tree']).default('tree'),
   branch: z.string().min(1).max(200).optional(),
+  /** Files and hunks that stay behind: one commit with the rest is applied. */
+  without: leftOut.default([]),
 });
 export const taskApplied = z.object({
   taskId: z.string(),

@@ -25,7 +25,7 @@ export const changeSetOf = async (git: Git, gitDir: string, { from, to }: Range)
   return {
     baseSha: from,
     headSha: to,
-    files: shown.map(({ before, after, ...file }) => ({
+    files: shown.map(({ before, after, modeBefore: _mode, ...file }) => ({
       ...file,
       bytesBefore: sizes.get(before) ?? null,
       bytesAfter: sizes.get(after) ?? null,
@@ -102,7 +102,7 @@ const modesOf = (head: readonly string[]): FileChange['modes'] => {
 
 const asText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
-const notChanged = (path: string): OrreryError =>
+export const notChanged = (path: string): OrreryError =>
   new OrreryError('not_found', `The change does not touch ${JSON.stringify(path)}.`, {
     rule: 'A file is named as the list of the change names it, one that was moved with both names.',
     fix: 'Ask for the list again.',

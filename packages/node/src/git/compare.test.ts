@@ -15,10 +15,17 @@ describe('raw and numstat records', () => {
       'bin',
     ];
     const counts = ['3\t1\ttab\there', '0\t0\t', 'old', 'new', '-\t-\tbin'];
-    expect(parseRawNumstat(`${[...raw, ...counts].join('\0')}\0`)).toEqual([
-      { path: 'tab\there', oldPath: null, status: 'modified', insertions: 3, deletions: 1, before: 'aaaa', after: 'bbbb' },
-      { path: 'new', oldPath: 'old', status: 'renamed', insertions: 0, deletions: 0, before: 'aaaa', after: 'aaaa' },
-      { path: 'bin', oldPath: null, status: 'added', insertions: null, deletions: null, before: '0000', after: 'bbbb' },
+    const joined = parseRawNumstat(`${[...raw, ...counts].join('\0')}\0`);
+    const told = joined.map(({ path, oldPath, status, insertions, deletions }) => [path, oldPath, status, insertions, deletions]);
+    expect(told).toEqual([
+      ['tab\there', null, 'modified', 3, 1],
+      ['new', 'old', 'renamed', 0, 0],
+      ['bin', null, 'added', null, null],
+    ]);
+    expect(joined.map(({ modeBefore, before, after }) => [modeBefore, before, after])).toEqual([
+      ['100644', 'aaaa', 'bbbb'],
+      ['100644', 'aaaa', 'aaaa'],
+      ['000000', '0000', 'bbbb'],
     ]);
   });
 

@@ -12,7 +12,7 @@ export type ChangedFile = {
 };
 
 /** One record as Git gives it: with the objects before and after. */
-type RawFile = ChangedFile & { readonly before: string; readonly after: string };
+export type RawFile = ChangedFile & { readonly before: string; readonly after: string; readonly modeBefore: string };
 
 /** The change from one commit to another. */
 export type Comparison = { readonly files: readonly ChangedFile[]; readonly insertions: number; readonly deletions: number };
@@ -29,7 +29,7 @@ const statusWords: Record<string, string> = {
 /** What changed between two commits or trees of a bare repository of the node, renames found. */
 export const compareTrees = async (git: Git, gitDir: string, { from, to }: { from: string; to: string }): Promise<Comparison> => {
   const { files, insertions, deletions } = await compareRaw(git, gitDir, { from, to });
-  return { files: files.map(({ before: _before, after: _after, ...file }) => file), insertions, deletions };
+  return { files: files.map(({ before: _before, after: _after, modeBefore: _mode, ...file }) => file), insertions, deletions };
 };
 
 /** The same with the objects of each file. */
@@ -56,7 +56,7 @@ export const parseRawNumstat = (answer: string): RawFile[] => {
   const files: RawFile[] = [];
   let at = 0;
   while (fields[at]?.startsWith(':')) {
-    const [, , before = '', after = '', kind = 'M'] = (fields[at] ?? '').split(' ');
+    const [modeBefore = '', , before = '', after = '', kind = 'M'] = (fields[at] ?? '').split(' ');
     const letter = kind[0] ?? 'M';
     const moved = letter === 'R' || letter === 'C';
     const first = fields[at + 1] ?? '';
@@ -68,6 +68,7 @@ export const parseRawNumstat = (answer: string): RawFile[] => {
       deletions: null,
       before,
       after,
+      modeBefore: modeBefore.slice(1),
     });
     at += moved ? 3 : 2;
   }

@@ -28,7 +28,11 @@ export const readFilePatch = (patch: string): FilePatch => {
   const hunks: RawHunk[] = [];
   for (let at = first; at < lines.length;) {
     const found = opening.exec(lines[at] ?? '');
-    if (found === null) break;
+    // A file that became a link, or the other way, is two changes.
+    if (found === null) {
+      at += 1;
+      continue;
+    }
     const [, oldStart = '0', oldLines = '1', newStart = '0', newLines = '1', section = ''] = found;
     const counts = { oldLines: Number(oldLines), newLines: Number(newLines) };
     const body = bodyOf(lines, at + 1, counts);

@@ -1,8 +1,12 @@
-import { OrreryError, type ChangeSet, type FileChange, type TaskApplied, type TaskDiff } from '@orrery/protocol';
+import { OrreryError, type ChangeSet, type FileChange, type LeftOut, type TaskApplied, type TaskDiff } from '@orrery/protocol';
 import { changeSetOf, fileChangeOf, type FileOf } from '../git/changes.ts';
 import { compareTrees, patchBetween } from '../git/compare.ts';
+import { writeRef } from '../git/mirror.ts';
+import { refPart } from '../git/names.ts';
+import { commitWithout } from '../git/pick.ts';
 import type { Publish } from '../git/publish.ts';
 import type { Git } from '../git/run.ts';
+import { createMutex } from '../kernel/mutex.ts';
 import type { Store } from '../store/store.ts';
 import { mirrorPath, type RepositoryChanges } from '../workspace/index.ts';
 import { projectNotFound, raise, type ProjectRow } from './model.ts';
@@ -17,7 +21,12 @@ export type ResultOf = {
 };
 
 /** How it is to be applied. `branch` is the name for `branch` mode, and the one that the advice of a refusal names. */
-export type Apply = ResultOf & { readonly mode: 'branch' | 'tree'; readonly branch: string };
+export type Apply = ResultOf & {
+  readonly mode: 'branch' | 'tree';
+  readonly branch: string;
+  /** What of it stays behind: then one commit with the rest is applied, and not the commits of the result. */
+  readonly without?: LeftOut;
+};
 
 /** Results in the mirrors of projects: shown, and brought into the user's repository. */
 export type Results = {
@@ -47,6 +56,7 @@ export const createResults = ({
   dataDirectory: string;
   changes: RepositoryChanges;
 }): Results => {
+  const mutex = createMutex();
   return {
     diff: async ({ taskId, projectId, baseSha, headSha }) => {
       const range = { from: baseSha, to: headSha };
@@ -60,9 +70,22 @@ export const createResults = ({
       fileChangeOf(git, mirrorPath(dataDirectory, projectId), { from: baseSha, to: headSha, ...file }),
     apply: async (apply) => {
       const row = (await projectById(store.read, apply.projectId)) ?? raise(projectNotFound(apply.projectId));
-      return applyResult({ git, changes, row, mirror: mirrorPath(dataDirectory, row.id) }, apply);
+      const mirror = mirrorPath(dataDirectory, row.id);
+      const pick = await mutex.run(row.id, () => picked(git, mirror, apply));
+      return applyResult({ git, changes, row, mirror }, pick);
     },
   };
+};
+
+/** With a commit of what is not left out in place of the result; it is named in the mirror before anything refers to it. */
+const picked = async (git: Git, mirror: string, apply: Apply): Promise<Apply> => {
+  const { without: leftOut = [], taskId, baseSha: from, headSha: to } = apply;
+  if (leftOut.length === 0) return apply;
+  await requireNamed(git, mirror, to);
+  const message = `The result of ${taskId}, in part`;
+  const sha = await commitWithout(git, mirror, { from, to, leftOut, message });
+  await writeRef(mirror, { ref: `refs/orrery/picked/${refPart(taskId)}/${sha}`, sha });
+  return { ...apply, headSha: sha };
 };
 
 const applyResult = async (

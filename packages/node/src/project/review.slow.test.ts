@@ -1,5 +1,6 @@
 import { commitAll, gitIn, plainRepository, writeFiles } from '@orrery/testkit';
-import { renameSync, writeFileSync } from 'node:fs';
+import type { LeftOut } from '@orrery/protocol';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGitNode, type GitNode } from '../../test/git-node.ts';
@@ -74,5 +75,58 @@ describe('a result under review', () => {
     const whole = await node.results.change(result, { path: 'long.txt', oldPath: null, whole: true });
     expect([whole.truncated, whole.hunks[0]?.lines.length]).toEqual([false, 30_000]);
     expect(gitIn(root, 'status', '--porcelain')).toBe('');
+  });
+});
+
+describe('a result in part', () => {
+  const apply = async (result: Awaited<ReturnType<typeof work>>, without: LeftOut) =>
+    node.results.apply({ ...result, mode: 'tree', branch: 'orrery/tsk_a', without });
+
+  it('has what was not left out, exactly there, and is the same commit each time', async () => {
+    // Blocks that are alike: a hunk that is looked for elsewhere would be found.
+    const block = 'same\n'.repeat(12);
+    writeFiles(root, { 'blocks.txt': `${block}1\n${block}1\n${block}1\n${block}` });
+    baseSha = commitAll(root, 'blocks');
+    await node.projects.refresh(projectId);
+    const result = await work((tree) => {
+      writeFiles(tree, { 'blocks.txt': `${block}one\nmore\n${block}two\n${block}three\n${block}`, 'new.txt': 'new\n' });
+      renameSync(join(tree, 'moves.txt'), join(tree, 'moved.txt'));
+      rmSync(join(tree, 'goes.txt'));
+      writeFileSync(join(tree, 'old.bin'), Buffer.from([0, 9]));
+    });
+    const { hunks } = await node.results.change(result, { path: 'blocks.txt', oldPath: null, whole: false });
+    const [first, , third] = hunks.map(({ key }) => key);
+    const without = [
+      { path: 'blocks.txt', hunks: [first ?? '', third ?? ''] },
+      ...['new.txt', 'moved.txt', 'goes.txt', 'old.bin'].map((path) => ({ path })),
+    ];
+    const applied = await apply(result, without);
+    expect(applied).toMatchObject({ treeUpdated: true, branch: 'main' });
+    expect(readFileSync(join(root, 'blocks.txt'), 'utf8')).toBe(`${block}1\n${block}two\n${block}1\n${block}`);
+    expect(gitIn(root, 'diff', '--name-status', baseSha, 'HEAD')).toBe('M\tblocks.txt');
+    expect(gitIn(root, 'rev-parse', 'HEAD^')).toBe(baseSha);
+    expect((await apply(result, without)).note).toBe('main has it already.');
+    expect(gitIn(root, 'status', '--porcelain')).toBe('');
+    expect(gitIn(root, 'fsck', '--no-dangling')).toBe('');
+  });
+
+  it('takes a hunk from a file that moved, and keeps the move', async () => {
+    const result = await work((tree) => {
+      rmSync(join(tree, 'moves.txt'));
+      writeFiles(tree, { 'moved "to".txt': changed });
+    });
+    await apply(result, [{ path: 'moved "to".txt', hunks: ['47-47'] }]);
+    expect(readFileSync(join(root, 'moved "to".txt'), 'utf8')).toBe(numbers.replace('\n5\n', '\nfive\n'));
+    expect(gitIn(root, 'ls-files', 'moves.txt')).toBe('');
+  });
+
+  it('is refused for what the change has not, and when nothing is left; then nothing was touched', async () => {
+    const result = await work((tree) => writeFiles(tree, { 'numbers.txt': changed }));
+    const before = gitIn(root, 'for-each-ref');
+    await expect(apply(result, [{ path: 'goes.txt' }])).rejects.toMatchObject({ code: 'not_found' });
+    await expect(apply(result, [{ path: 'numbers.txt', hunks: ['3-3'] }])).rejects.toMatchObject({ code: 'conflict' });
+    const all = { path: 'numbers.txt', hunks: ['2-2', '47-47'] };
+    await expect(apply(result, [all])).rejects.toMatchObject({ code: 'invalid_input' });
+    expect([gitIn(root, 'for-each-ref'), gitIn(root, 'status', '--porcelain')]).toEqual([before, '']);
   });
 });

@@ -1,4 +1,4 @@
-import type { ChangeSet, FileChange, OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
+import type { ChangeSet, FileChange, LeftOut, OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol';
 import { runsOfAttempt } from '../environment/index.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -18,7 +18,9 @@ export type ResultDoor = {
     result: ResultOf,
     file: { readonly path: string; readonly oldPath: string | null; readonly whole: boolean },
   ): Promise<FileChange>;
-  apply(asked: ResultOf & { readonly mode: 'branch' | 'tree'; readonly branch: string }): Promise<TaskApplied>;
+  apply(
+    asked: ResultOf & { readonly mode: 'branch' | 'tree'; readonly branch: string; readonly without: LeftOut },
+  ): Promise<TaskApplied>;
 };
 
 type TaskOperations =
@@ -76,7 +78,7 @@ export const taskHandlers = (parts: {
     taskApply: async ({ params, body }) => {
       const task = await tasks.find(params.id);
       const branch = body.branch ?? branchOf(task);
-      const applied = await results.apply({ ...resultOf(task), mode: body.mode, branch });
+      const applied = await results.apply({ ...resultOf(task), mode: body.mode, branch, without: body.without });
       await store.transaction(async (tx) => {
         await updateTask(tx.db, task.id, { applied_at: parts.clock.nowMs() });
         await tx.append([

@@ -123,6 +123,7 @@ const Changes = ({ session, change }: { readonly session: SessionView; readonly 
       of={['looked', session.id, look]}
       ask={(query) => node.call('sessionChange', { params: { id: session.id }, query: { ...query, look } })}
       commenting={mayAct ? { comments, change: put } : null}
+      choosing={null}
       aside={aside}
     />
   );

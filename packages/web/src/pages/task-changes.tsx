@@ -1,9 +1,11 @@
-import type { Task } from '@orrery/protocol';
+import type { LeftOut, Task } from '@orrery/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Apply } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
+import { toggled } from '../review/left-out.ts';
 import { Review } from '../review/review.tsx';
 import { SendComments, type Way } from '../review/send.tsx';
 import { useComments } from '../review/use-comments.ts';
@@ -43,6 +45,7 @@ const Changes = ({ task }: { readonly task: Task }) => {
   });
   const { comments, change, clear } = useComments(task.id);
   const mayAct = useMayAct();
+  const [leftOut, setLeftOut] = useState<LeftOut>([]);
   const ways = useWays(task);
   if (error !== null) return <Failed error={error} />;
   if (data === undefined) return <Loading />;
@@ -52,11 +55,12 @@ const Changes = ({ task }: { readonly task: Task }) => {
       of={of}
       ask={(query) => node.call('taskChange', { params, query })}
       commenting={mayAct ? { comments, change } : null}
+      choosing={mayAct ? { leftOut, toggle: (path, key) => setLeftOut(toggled(leftOut, path, key)) } : null}
       aside={
         <>
           {mayAct ? <SendComments comments={comments} range={data} ways={ways} sent={clear} /> : null}
           <Checks task={task} />
-          {mayAct ? <Apply task={task} /> : null}
+          {mayAct ? <Apply task={task} leftOut={leftOut} /> : null}
         </>
       }
     />

@@ -1,17 +1,18 @@
-import type { Task } from '@orrery/protocol';
+import type { LeftOut, Task } from '@orrery/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Failed } from '../parts/states.tsx';
+import { leftOutWords } from './left-out.ts';
 import { node, requestId } from '../state/node.ts';
 
 /** Brings a result into the repository, or has it tried again. */
-export const Apply = ({ task }: { readonly task: Task }) => {
+export const Apply = ({ task, leftOut }: { readonly task: Task; readonly leftOut: LeftOut }) => {
   const queries = useQueryClient();
   const apply = useMutation({
     mutationFn: (body: { readonly mode: 'tree' | 'branch'; readonly branch?: string }) =>
-      node.call('taskApply', { params: { id: task.id }, body }),
+      node.call('taskApply', { params: { id: task.id }, body: { ...body, without: leftOut.map((one) => ({ ...one })) } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['task'] }),
   });
   return (
@@ -20,6 +21,9 @@ export const Apply = ({ task }: { readonly task: Task }) => {
       <p className="text-quiet">
         {task.appliedAt === null ? 'It was not applied yet.' : `Applied ${new Date(task.appliedAt).toLocaleString()}.`}
       </p>
+      {leftOutWords(leftOut) === null ? null : (
+        <p className="text-careful">! {leftOutWords(leftOut)} left out: one commit with the rest is applied.</p>
+      )}
       <div className="flex flex-wrap items-center gap-2 py-1">
         <Button look="main" disabled={apply.isPending} onClick={() => apply.mutate({ mode: 'tree' })}>
           Apply to the checked-out branch

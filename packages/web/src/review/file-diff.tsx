@@ -1,10 +1,11 @@
-import type { ChangedFile, FileChange } from '@orrery/protocol';
+import type { ChangedFile, FileChange, Hunk } from '@orrery/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { DiffLines, type Commenting } from './diff-lines.tsx';
 import { visible } from './inert.ts';
+import { isLeftOut, type Choosing } from './left-out.ts';
 
 /** Changed lines of a file that are shown without being asked for. */
 const SHOWN_LINES = 1_500;
@@ -24,6 +25,7 @@ type FileProps = {
   readonly ask: AskFile;
   readonly beside: boolean;
   readonly commenting: Commenting;
+  readonly choosing: Choosing;
 };
 
 /** What was changed in one file. What is long or no text stands behind its size. */
@@ -44,7 +46,7 @@ export const FileDiff = (props: FileProps) => {
   return <Loaded {...props} />;
 };
 
-const Loaded = ({ file, of, ask, beside, commenting }: FileProps) => {
+const Loaded = ({ file, of, ask, ...look }: FileProps) => {
   const [whole, setWhole] = useState(false);
   const [room, setRoom] = useState(PAGE_LINES);
   const { data, error } = useQuery({
@@ -69,18 +71,7 @@ const Loaded = ({ file, of, ask, beside, commenting }: FileProps) => {
       )}
       {data.hunks.length === 0 ? <p className="p-4 text-quiet">No line of it was changed.</p> : null}
       {shown.map((hunk) => (
-        <section
-          key={hunk.key}
-          data-hunk={hunk.key}
-          tabIndex={-1}
-          aria-label={`Change at line ${hunk.newStart}`}
-          className="border-b border-line"
-        >
-          <h3 className="said bg-raised px-2 font-mono text-quiet">
-            @@ -{hunk.oldStart},{hunk.oldLines} +{hunk.newStart},{hunk.newLines} @@ {visible(hunk.section)}
-          </h3>
-          <DiffLines hunk={hunk} beside={beside} path={file.path} commenting={commenting} />
-        </section>
+        <OneHunk key={hunk.key} hunk={hunk} path={file.path} {...look} />
       ))}
       {shown.length < data.hunks.length ? (
         <div className="p-2">
@@ -91,6 +82,34 @@ const Loaded = ({ file, of, ask, beside, commenting }: FileProps) => {
       ) : null}
       {data.truncated ? <Cut whole={whole} more={() => setWhole(true)} /> : null}
     </>
+  );
+};
+
+type OneHunkProps = Pick<FileProps, 'beside' | 'commenting' | 'choosing'> & { readonly hunk: Hunk; readonly path: string };
+
+const OneHunk = ({ hunk, path, beside, commenting, choosing }: OneHunkProps) => {
+  const out = choosing !== null && isLeftOut(choosing.leftOut, path, hunk.key);
+  return (
+    <section data-hunk={hunk.key} tabIndex={-1} aria-label={`Change at line ${hunk.newStart}`} className="border-b border-line">
+      <div className="flex items-baseline gap-2 bg-raised px-2">
+        <h3 className="said flex-1 font-mono text-quiet">
+          @@ -{hunk.oldStart},{hunk.oldLines} +{hunk.newStart},{hunk.newLines} @@ {visible(hunk.section)}
+        </h3>
+        {out ? <span className="text-careful">! left out</span> : null}
+        {choosing === null ? null : (
+          <button
+            type="button"
+            data-leave-out=""
+            aria-pressed={out}
+            className="cursor-pointer text-accent underline"
+            onClick={() => choosing.toggle(path, hunk.key)}
+          >
+            {out ? 'Take it in' : 'Leave it out'}
+          </button>
+        )}
+      </div>
+      {out ? null : <DiffLines hunk={hunk} beside={beside} path={path} commenting={commenting} />}
+    </section>
   );
 };
 

@@ -6,6 +6,7 @@ import type { Commenting } from './diff-lines.tsx';
 import { FileDiff, type AskFile } from './file-diff.tsx';
 import { Counts, Files } from './files.tsx';
 import { visible } from './inert.ts';
+import { isLeftOut, type Choosing } from './left-out.ts';
 import { useKeys, type Keys } from './keys.ts';
 
 /** Narrower than this, two sides have no room beside each other, px. */
@@ -17,13 +18,14 @@ export const Review = (props: {
   readonly of: readonly unknown[];
   readonly ask: AskFile;
   readonly commenting: Commenting;
+  readonly choosing: Choosing;
   readonly aside: React.ReactNode;
 }) => {
-  const { change, of, ask, commenting } = props;
+  const { change, of, ask, commenting, choosing } = props;
   const [at, choose] = useFile(change);
   const [beside, turn] = useBeside();
   const [help, setHelp] = useState(false);
-  const keys = keysOf({ at, choose, turn, showHelp: () => setHelp(!help) });
+  const keys = keysOf({ choosing, at, choose, turn, showHelp: () => setHelp(!help) });
   useKeys(keys);
   const file = change.files[at];
   return (
@@ -41,8 +43,8 @@ export const Review = (props: {
         {help ? <Help keys={keys} /> : null}
         {file === undefined ? null : (
           <section aria-label={`Changes of ${visible(file.path)}`} className="rounded border border-line">
-            <FileHead file={file} beside={beside} turn={turn} help={help} showHelp={() => setHelp(!help)} />
-            <FileDiff key={file.path} file={file} of={of} ask={ask} beside={beside} commenting={commenting} />
+            <FileHead file={file} choosing={choosing} beside={beside} turn={turn} help={help} showHelp={() => setHelp(!help)} />
+            <FileDiff key={file.path} file={file} of={of} ask={ask} beside={beside} commenting={commenting} choosing={choosing} />
           </section>
         )}
       </div>
@@ -51,6 +53,7 @@ export const Review = (props: {
 };
 
 const keysOf = (given: {
+  readonly choosing: Choosing;
   readonly at: number;
   readonly choose: (place: number) => void;
   readonly turn: () => void;
@@ -61,6 +64,7 @@ const keysOf = (given: {
   n: { does: 'next change', run: () => goHunk(1) },
   p: { does: 'change before', run: () => goHunk(-1) },
   c: { does: 'comment on the change', run: commentHere },
+  ...(given.choosing === null ? {} : { x: { does: 'leave the change out, or take it in', run: leaveOutHere } }),
   s: { does: 'side by side, or one under the other', run: given.turn },
   '?': { does: 'these keys', run: given.showHelp },
 });
@@ -77,20 +81,26 @@ const useBeside = (): readonly [beside: boolean, turn: () => void] => {
 
 type FileHeadProps = {
   readonly file: ChangedFile;
+  readonly choosing: Choosing;
   readonly beside: boolean;
   readonly turn: () => void;
   readonly help: boolean;
   readonly showHelp: () => void;
 };
 
-const FileHead = ({ file, beside, turn, help, showHelp }: FileHeadProps) => (
+const FileHead = ({ file, choosing, beside, turn, help, showHelp }: FileHeadProps) => (
   <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1 border-b border-line bg-raised px-2 py-1">
     <h2 className="said font-mono font-semibold">
       {file.oldPath === null ? '' : `${visible(file.oldPath)} → `}
       {visible(file.path)}
     </h2>
     <Counts file={file} />
-    <span className="ml-auto flex gap-2">
+    <span className="ml-auto flex flex-wrap gap-2">
+      {choosing === null ? null : (
+        <Button aria-pressed={isLeftOut(choosing.leftOut, file.path)} onClick={() => choosing.toggle(file.path)}>
+          {isLeftOut(choosing.leftOut, file.path) ? 'Take the file in' : 'Leave the file out'}
+        </Button>
+      )}
       <Button aria-pressed={beside} onClick={turn}>
         Side by side
       </Button>
@@ -134,6 +144,13 @@ const commentHere = (): void => {
   const all = hunks();
   const here = all.find((one) => one.contains(document.activeElement)) ?? all[0];
   here?.querySelector<HTMLElement>('.bg-added button:enabled, .bg-removed button:enabled')?.click();
+};
+
+/** Leaves out the change one is at, or takes it in. */
+const leaveOutHere = (): void => {
+  const all = hunks();
+  const here = all.find((one) => one.contains(document.activeElement)) ?? all[0];
+  here?.querySelector<HTMLElement>('[data-leave-out]')?.click();
 };
 
 const Help = ({ keys }: { readonly keys: Keys }) => (
