@@ -63,6 +63,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   turnList: get('/sessions/:id/turns'),
   turnAdd: post('/sessions/:id/turns'),
   turnSet: patch('/sessions/:id/turns/:turn'),
+  turnSendNow: post('/sessions/:id/turns/:turn/send-now'),
   turnRemove: remove('/sessions/:id/turns/:turn'),
   turnDecide: post('/sessions/:id/turns/:turn/decide'),
   interactionList: get('/interactions'),

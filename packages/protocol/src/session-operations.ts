@@ -217,6 +217,17 @@ export const sessionOperations = {
     body: turnChange,
     answer: turnView,
   }),
+  turnSendNow: operation({
+    method: 'post',
+    path: '/sessions/:id/turns/:turn/send-now',
+    scope: 'operator',
+    summary:
+      'Send an input that waits before all others: into the turn that runs, or instead of it where the program takes no words there.',
+    params: turnParams,
+    body: z.strictObject({}),
+    answer: turnView,
+    status: 202,
+  }),
   turnRemove: operation({
     method: 'delete',
     path: '/sessions/:id/turns/:turn',

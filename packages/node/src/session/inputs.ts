@@ -7,6 +7,7 @@ import type { Tx } from '../store/store.ts';
 import { meaningOf, type Meant } from './actions.ts';
 import type { SessionParts } from './doors.ts';
 import { isActive, otherIntent, sessionNotFound, turnNotFound, whyClosed, type SessionRow, type TurnRow } from './model.ts';
+import { checkSteer } from './steers.ts';
 import { changeSession, findSession, findTurn, insertTurn, lastNumbers, openTurns, updateTurn } from './store.ts';
 
 /** Throws what there is to throw. */
@@ -136,23 +137,11 @@ export const retryTurn = async (tx: Tx, turn: TurnRow): Promise<void> => {
   if (session.held === 1) await changeSession(tx, session.id, { held: 0, nowMs: session.changed_at });
 };
 
-const sessionOf = async (tx: Tx, { session_id: id }: TurnRow): Promise<SessionRow> => {
+/** The session of an input. */
+export const sessionOf = async (tx: Tx, { session_id: id }: TurnRow): Promise<SessionRow> => {
   const session = await findSession(tx.db, id);
   if (session === null) throw sessionNotFound(id);
   return session;
-};
-
-const checkSteer = (parts: SessionParts, session: SessionRow, open: readonly TurnRow[]): void => {
-  if (!parts.canSteer(session.harness))
-    throw new OrreryError('unsupported', `${session.harness} takes no words into a turn that runs.`, {
-      rule: 'What a program can do is shown by its harness.',
-      fix: `orrery harness show ${session.harness}`,
-    });
-  if (open.some((turn) => turn.kind === 'prompt' && isActive(turn))) return;
-  throw new OrreryError('conflict', `No turn runs in the session ${session.name}.`, {
-    rule: 'A steer goes into a turn that runs; a prompt begins one.',
-    fix: `orrery session send ${session.name} "…"`,
-  });
 };
 
 /** A cancel is bound to the turn there is, also when the program has not heard of it yet. */

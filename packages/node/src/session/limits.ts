@@ -1,5 +1,7 @@
 // Bounds of what sessions keep beside their turns, and hand over.
 
+/** Inputs that are under way into a turn that runs: a program takes them between two calls of its model. */
+export const SESSION_STEERS = 20;
 /** Checkpoints one session keeps; the oldest go first. What was saved as salvage stays whatever becomes of them. */
 export const SESSION_CHECKPOINTS = 100;
 /** A record that is handed over to another program: what a person would read in a quarter of an hour. */

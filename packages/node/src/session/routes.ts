@@ -24,6 +24,7 @@ type SessionOperations =
   | 'turnList'
   | 'turnAdd'
   | 'turnSet'
+  | 'turnSendNow'
   | 'turnRemove'
   | 'turnDecide';
 
@@ -78,6 +79,7 @@ export const sessionHandlers = ({
   turnList: async ({ params }) => ({ items: await sessions.turns(params.id), seq: store.seq() }),
   turnAdd: ({ params, body }) => sessions.addTurn(params.id, body),
   turnSet: ({ params, body }) => sessions.setTurn(params.id, params.turn, body),
+  turnSendNow: ({ params }) => sessions.sendNow(params.id, params.turn),
   turnRemove: ({ params }) => sessions.removeTurn(params.id, params.turn),
   turnDecide: ({ params, body }) => sessions.decide(params.id, params.turn, body.decision),
 });

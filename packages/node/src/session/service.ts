@@ -14,6 +14,7 @@ import { setSession, type SessionChange } from './changes.ts';
 import { attachmentsOf } from './attachment-store.ts';
 import { takeAttachment, toAttachment } from './attachments.ts';
 import type { SessionParts } from './doors.ts';
+import { sendNow } from './send-now.ts';
 import { addTurn, askInterrupt, editTurn, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
 import {
   isActive,
@@ -60,6 +61,8 @@ export type Sessions = {
   attachments(reference: string): Promise<AttachmentView[]>;
   turns(reference: string): Promise<TurnView[]>;
   setTurn(reference: string, turn: string, change: { readonly text?: string; readonly position?: number }): Promise<TurnView>;
+  /** Before all others: into the turn that runs, or instead of it where the program takes no words there. */
+  sendNow(reference: string, turn: string): Promise<TurnView>;
   removeTurn(reference: string, turn: string): Promise<TurnView>;
   decide(reference: string, turn: string, decision: 'retry' | 'discard'): Promise<TurnView>;
 };
@@ -219,6 +222,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
         if (text !== undefined) await editTurn(tx, found, text);
         if (position !== undefined) await reorder(tx, found, position);
       }),
+    sendNow: (reference, turn) => changeTurn(reference, turn, (tx, found, nowMs) => sendNow(parts, tx, { turn: found, nowMs })),
     removeTurn: (reference, turn) =>
       changeTurn(reference, turn, async (tx, found, nowMs) => {
         refuse(whyNotWaiting(found));

@@ -69,6 +69,9 @@ export const sessionEdit = changing((client, params, input) => {
   });
 });
 
+/** `orrery session send-now`. */
+export const sessionSendNow = changing((client, params) => client.call('turnSendNow', { params, body: {} }));
+
 /** `orrery session remove`. */
 export const sessionRemove = changing((client, params) => client.call('turnRemove', { params }));
 

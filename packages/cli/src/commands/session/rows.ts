@@ -228,6 +228,18 @@ export const sessionCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'session',
+    verb: 'send-now',
+    summary: 'send an input that waits before all others, also while a turn runs',
+    detail:
+      'It goes into the turn that runs where the program takes words there; else that turn is stopped, and this input is next.',
+    arguments: [session, turn],
+    examples: [{ line: 'orrery session send-now site-1 trn_01…', does: 'what waits behind it stays' }],
+    operations: ['turnSendNow'],
+    changes: 'plain',
+    load: async () => (await import('./queue.ts')).sessionSendNow,
+  },
+  {
+    noun: 'session',
     verb: 'remove',
     summary: 'take back an input that waits',
     arguments: [session, turn],
