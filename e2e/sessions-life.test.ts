@@ -12,12 +12,17 @@ import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
+import { waitFor } from './support/wait.ts';
 
 const SLOW = { timeout: 240_000 };
 
 const talkers = ['claude', 'codex', 'pi'] as const satisfies readonly AgentName[];
 
 const cases = {
+  named: [
+    { text: 'Here.' },
+    { text: '**"A broken *pomegranate* press."**', on: 'side', times: 'forever', matchPrompt: '\\[named\\]' },
+  ],
   gone: [{ shell: 'echo kept > work.txt' }, { text: 'A rare pomegranate.' }],
 };
 
@@ -31,7 +36,7 @@ for (const name of talkers) {
 
     beforeAll(async () => {
       model = await modelOfSuite(scriptsOf(cases));
-      place.configure(configFor(model, { harness: name }));
+      place.configure(configFor(model, { harness: name, sessions: { titleModel: 'anthropic/small' } }));
       await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
       life = await place.up();
       client = place.client(life);
@@ -56,6 +61,22 @@ for (const name of talkers) {
         .map((one) => execFileSync('git', ['-C', join(mirrors, one), 'for-each-ref', 'refs/orrery/checkpoints/']).toString())
         .join('');
     };
+
+    it('is called like its environment and told by a title, until a person names it', async () => {
+      const { id, name: called, environment } = await begin();
+      expect(called).toBe(environment.name);
+      await say(id, 'Look at the press. [named]');
+      const title = async (): Promise<string> => (await client.call('sessionShow', { params: { id } })).title;
+      await waitFor('the title', async () => (await title()) === 'A broken pomegranate press', 30_000);
+      const asked = model.log().filter(({ call }) => call?.model === 'small');
+      expect(asked.map(({ call, body }) => [call?.tools.length, body.includes('Here.'), body.includes(place.folder)])).toEqual([
+        [0, false, false],
+      ]);
+      expect((await place.cli(['session', 'list'])).stdout).toContain('A broken pomegranate press');
+      await place.cli(['session', 'rename', called, 'press']);
+      expect(await client.call('sessionShow', { params: { id: 'press' } })).toMatchObject({ id, name: 'press', title: 'press' });
+      await client.call('sessionEnd', { params: { id }, body: {} });
+    });
 
     it('is deleted with all that was said in it, once it is over and its work is saved', async () => {
       const { id, name: called, environment } = await begin();

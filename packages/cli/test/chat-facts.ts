@@ -17,6 +17,8 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   seq: 1,
   sequence: 0,
   name: 'site-1',
+  nameGiven: false,
+  title: 'site-1',
   state: 'idle',
   unattended: 'wait',
   held: false,

@@ -10,7 +10,7 @@ import type { Environment, Handle, RunEnd } from '../src/exec/backend.ts';
 import { claudeHarness } from '../src/harness/claude/index.ts';
 import type { Harness } from '../src/harness/harness.ts';
 import { countOpen, createInteractions, type Interactions } from '../src/interaction/index.ts';
-import { systemClock, type Clock } from '../src/kernel/clock.ts';
+import type { Clock } from '../src/kernel/clock.ts';
 import { accountOf } from '../src/harness/account.ts';
 import { createUsage, limitOf } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
@@ -18,6 +18,7 @@ import { attachmentBytes, createLiveTexts, createSessions, goOnIn, type Sessions
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
+import { createTalkingClock } from './talking-clock.ts';
 import { createFakeMachine, createLife } from './fake-machine.ts';
 import { lineHarness, runParts } from './run-parts.ts';
 import { ENVIRONMENT, environmentRow, still } from './talking-environment.ts';
@@ -167,6 +168,10 @@ export type TalkingPlace = {
   gate: Promise<void>;
   /** Programs that are started now say nothing by themselves. */
   mute: boolean;
+  /** The model that is asked for titles. */
+  titleModel: string | null;
+  /** What a model that the node asks answers. */
+  answer: (text: string) => Promise<string>;
   start(): Promise<TalkingNode>;
   /** What a client asks for. */
   asked(more?: Partial<SessionCreate>): SessionCreate;
@@ -176,22 +181,6 @@ export type TalkingPlace = {
 
 /** How long questions wait here. */
 export const INTERACTION_MS = 24 * 3_600_000;
-
-const createClock = (): { readonly clock: Clock; pass(ms: number): void } => {
-  let aheadMs = 0;
-  return {
-    pass: (ms) => void (aheadMs += ms),
-    clock: {
-      ...systemClock,
-      nowMs: () => Date.now() + aheadMs,
-      // Whoever waits lets time pass.
-      sleep: async (ms) => {
-        aheadMs += ms;
-        await new Promise((resolve) => setImmediate(resolve));
-      },
-    },
-  };
-};
 
 const environmentOf = (place: Pick<TalkingPlace, 'mute' | 'talkers'>, programs: Map<string, Views>): Environment => {
   const unused = (): never => {
@@ -220,7 +209,7 @@ const environmentOf = (place: Pick<TalkingPlace, 'mute' | 'talkers'>, programs: 
 /** Makes a place with one environment that is ready. */
 export const createTalkingPlace = async (): Promise<TalkingPlace> => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-talking-'));
-  const { clock, pass } = createClock();
+  const { clock, pass } = createTalkingClock();
   const store = await openStore({ file: join(directory, 'orrery.db'), clock, log: silent, startWriter: startInlineWriter });
   await store.transaction((tx) => insertNamed(tx, environmentRow));
   const secrets = join(directory, 'environments', ENVIRONMENT, 'private');
@@ -233,6 +222,8 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     ...{ store, talkers, clock, pass },
     gate: Promise.resolve(),
     mute: false,
+    titleModel: null,
+    answer: async () => 'nothing',
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),
@@ -250,6 +241,13 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
   return place;
 };
 
+/** What the node asks of its neighbours. */
+const asks = (place: TalkingPlace) => ({
+  ask: ({ text }: { readonly text: string }): Promise<string> => place.answer(text),
+  wakeTasks: () => undefined,
+  usageOf: createUsage({ store: place.store }).ofTask,
+});
+
 const startNode = async (
   place: TalkingPlace,
   { directory, environment }: { readonly directory: string; readonly environment: Environment },
@@ -264,10 +262,9 @@ const startNode = async (
     wake: (id) => talking.wake(id),
   });
   const talking: SessionsConductor = createSessionsConductor({
-    ...{ ...parts, usageOf: createUsage({ store }).ofTask, clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
-    wakeTasks: () => undefined,
+    ...{ ...parts, ...asks(place), clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
     attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
-    sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS },
+    sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS, titleModel: () => place.titleModel },
     environments: {
       begin: () => undefined,
       settled: async () => undefined,

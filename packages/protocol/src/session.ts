@@ -77,6 +77,10 @@ export const sessionView = z.object({
   /** The newest event of its log. */
   sequence: z.int(),
   name: z.string(),
+  /** Whether a person named it; else it is called like its environment. */
+  nameGiven: z.boolean(),
+  /** What it is about, for people: the name that it was given, else a line of its own. It names nothing. */
+  title: z.string(),
   state: sessionState,
   reason: z.string().nullable(),
   project: z.object({ id: z.string(), name: z.string() }),

@@ -61,7 +61,11 @@ export const openTalking = (
     liveTexts,
     wakeTasks: given.wakeTasks,
     attachmentBytes: (id) => attachmentBytes(attachmentsDirectory(parts), id),
-    sessions: { idleMs: SESSION_IDLE_MS, interactionMs: SESSION_INTERACTION_MS },
+    sessions: {
+      idleMs: SESSION_IDLE_MS,
+      interactionMs: SESSION_INTERACTION_MS,
+      titleModel: () => parts.config.current().sessions.titleModel,
+    },
   });
   const { environments, checkRoom } = given;
   const conductor = (): SessionConductor => talking;

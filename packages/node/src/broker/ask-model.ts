@@ -13,6 +13,8 @@ export type Question = {
   readonly environmentId: string;
   /** Run token of the environment. */
   readonly token: string;
+  /** Absent: the model that answered the agent of the environment last. */
+  readonly model?: { readonly provider: string; readonly model: string };
   readonly system: string;
   readonly text: string;
   readonly signal: AbortSignal;
@@ -113,14 +115,14 @@ const post = (
   });
 
 /**
- * Asks the model that answered the agent of an environment last; answers its text. @throws OrreryError agent_failed when
+ * Asks a model, where none is named the one that answered the agent of an environment last; answers its text. @throws OrreryError agent_failed when
  * the gateway or the provider refused, or the answer cannot be read; the gateway knows why
  */
 export const askModel = async (
   { socketPath, db }: { readonly socketPath: string; readonly db: Kysely<Tables> },
   question: Question,
 ): Promise<string> => {
-  const { provider, model } = await lastModel(db, question.environmentId);
+  const { provider, model } = question.model ?? (await lastModel(db, question.environmentId));
   const wire = wireOf(provider, model, question);
   const { status, text } = await post(socketPath, {
     path: `/models/${provider}${wire.path}`,

@@ -193,6 +193,15 @@ export const nodeSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe('Most turns of a session, unless it says otherwise'),
+      titleModel: z
+        .string()
+        .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')
+        .max(300)
+        .nullable()
+        .default(null)
+        .describe(
+          'Model that is asked once what a session is about, with its first input, as provider/model; null: its first words',
+        ),
     })
     .prefault({}),
   providers: z

@@ -230,10 +230,11 @@ export type RunParts = {
   gatewayFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
   /** Whether the gateway refused a call of this task because of its budget. */
   budgetRefused(taskId: string): boolean;
-  /** Asks the model that answered the agent of an environment last; answers its text. */
+  /** Asks a model (absent: the one that answered the agent of an environment last); answers its text. */
   ask(question: {
     readonly environmentId: string;
     readonly token: string;
+    readonly model?: { readonly provider: string; readonly model: string };
     readonly system: string;
     readonly text: string;
     readonly signal: AbortSignal;

@@ -4,8 +4,9 @@ import type { SessionCreate } from '@orrery/protocol';
 import type { SessionParts } from './doors.ts';
 import { checkLine, newTurn, turnHash } from './inputs.ts';
 import { otherIntent, sessionNotFound, type SessionRow } from './model.ts';
-import { refuseExpired } from './tombstones.ts';
 import { findSession, insertSession, insertTurn, sessionByRequest } from './store.ts';
+import { titleOf } from './title.ts';
+import { refuseExpired } from './tombstones.ts';
 
 /** The session that the same request made before; null: none. @throws OrreryError request_conflict for another intent */
 export const sameIntent = (
@@ -37,6 +38,8 @@ export const begin = async (
       request_id: requestId,
       intent_hash: hash,
       name: asked.name ?? place.name,
+      name_given: asked.name === undefined ? 0 : 1,
+      ...(asked.prompt === undefined ? {} : { title: titleOf(asked.prompt), title_from: 'words' }),
       project_id: place.projectId,
       environment_id: place.id,
       owns_environment: asked.environment === undefined ? 1 : 0,

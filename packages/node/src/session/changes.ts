@@ -5,7 +5,7 @@ import type { SessionParts } from './doors.ts';
 import type { Tx } from '../store/store.ts';
 import { budgetChange } from './budget.ts';
 import type { SessionRow } from './model.ts';
-import { changeSession } from './store.ts';
+import { changeSession, tellRenamed } from './store.ts';
 
 /** What can be changed of a session. */
 export type SessionChange = {
@@ -37,7 +37,9 @@ export const setSession = async (
   { row, wanted, nowMs }: { readonly row: SessionRow; readonly wanted: SessionChange; readonly nowMs: number },
 ): Promise<void> => {
   checkChange(parts, row, wanted);
-  const { budgetUsd, maxTurns, ...rest } = wanted;
+  const { budgetUsd, maxTurns, ...others } = wanted;
+  const rest = { ...others, ...(others.name === undefined ? {} : { name_given: 1 }) };
+  if (others.name !== undefined) await tellRenamed(tx, row);
   if (budgetUsd === undefined && maxTurns === undefined) return changeSession(tx, row.id, { ...rest, nowMs });
   const { costUsd } = await parts.usageOf(row.id);
   const bounds = await budgetChange(tx.db, row, { budgetUsd, maxTurns, costUsd });

@@ -14,7 +14,8 @@ export { handOverRecord } from './hand-over-record.ts';
 export { createSessionReview, type SessionReview } from './review.ts';
 export { createSessionHistory, type SessionHistory } from './history.ts';
 export { isActive, keptAgent, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
-export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS } from './limits.ts';
+export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS, TITLE_ASKED_CHARS, TITLE_CALL_MS } from './limits.ts';
+export { titleOfAnswer } from './title.ts';
 export { sessionHistoryHandlers } from './history-routes.ts';
 export { spentOf } from './budget.ts';
 export { commandName, commandsOf, noCommand } from './actions.ts';
@@ -39,6 +40,7 @@ export {
   newestSequence,
   openTurns,
   removeFrames,
+  tellRenamed,
   undoneTurns,
   updateSessionRun,
   updateTurn,

@@ -8,6 +8,7 @@ import { meaningOf, type Meant } from './actions.ts';
 import type { SessionParts } from './doors.ts';
 import { isActive, otherIntent, sessionNotFound, turnNotFound, whyClosed, type SessionRow, type TurnRow } from './model.ts';
 import { checkSteer } from './steers.ts';
+import { titleOf } from './title.ts';
 import { changeSession, findSession, findTurn, insertTurn, lastNumbers, openTurns, updateTurn } from './store.ts';
 
 /** Throws what there is to throw. */
@@ -88,7 +89,9 @@ export const addTurn = async (
       nowMs: parts.clock.nowMs(),
     });
     await insertTurn(tx.db, row);
-    if (session.held === 1) await changeSession(tx, id, { held: 0, nowMs: row.created_at });
+    const untitled = session.title === null && session.name_given === 0 && row.action === 'say' && row.kind === 'prompt';
+    const title = untitled ? ({ title: titleOf(row.text), title_from: 'words' } as const) : {};
+    if (session.held === 1 || untitled) await changeSession(tx, id, { held: 0, ...title, nowMs: row.created_at });
     const turn = await findTurn(tx.db, id, row.id);
     if (turn === null) throw turnNotFound(row.id);
     return { turn, replayed: false };

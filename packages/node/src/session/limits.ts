@@ -20,3 +20,8 @@ export const REWIND_MS = 600_000;
 export const CHECKPOINT_SYNC_MS = 30_000;
 /** Looks at files of sessions whose files can be asked for one by one; a page asks for one look at a time. */
 export const LOOKS = 500;
+/** A title: one line of a list. */
+export const SESSION_TITLE_CHARS = 60;
+/** How much of a first input a model is shown that is asked for a title, and how long it may take. */
+export const TITLE_ASKED_CHARS = 4_000;
+export const TITLE_CALL_MS = 30_000;

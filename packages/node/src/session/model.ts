@@ -60,6 +60,8 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   seq: around.seq,
   sequence: around.sequence,
   name: row.name,
+  nameGiven: row.name_given === 1,
+  title: row.name_given === 1 ? row.name : (row.title ?? row.name),
   state: row.state as SessionState,
   reason: row.reason,
   project: around.project,

@@ -114,8 +114,6 @@ export const createSessions = (parts: SessionParts): Sessions => {
     return view(row);
   };
 
-  const isKnown = async (id: string, requestId: string): Promise<boolean> => (await findTurn(store.read, id, requestId)) !== null;
-
   /** Changes a session in one transaction and has its conductor look. */
   const change = async (
     reference: string,
@@ -198,7 +196,11 @@ export const createSessions = (parts: SessionParts): Sessions => {
     addTurn: async (reference, asked) => {
       const row = await find(reference);
       // By its name it may be meant for one that was deleted.
-      if (asked.requestId !== undefined && !reference.startsWith('ses_') && !(await isKnown(row.id, asked.requestId)))
+      if (
+        asked.requestId !== undefined &&
+        !reference.startsWith('ses_') &&
+        (await findTurn(store.read, row.id, asked.requestId)) === null
+      )
         await refuseExpired(store.read, { requestId: asked.requestId, kind: 'turn' });
       const { turn, replayed } = await addTurn(parts, row, asked);
       if (!replayed) parts.conductor().wake(row.id);

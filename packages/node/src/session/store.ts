@@ -73,6 +73,12 @@ export const changeSession = async (
   ]);
 };
 
+/** Lists show it anew. */
+export const tellRenamed = async (tx: Tx, { id, state }: Pick<SessionRow, 'id' | 'state'>): Promise<void> => {
+  const body = { kind: 'session.changed', sessionId: id, state: state as SessionState } as const;
+  await tx.append([{ taskId: null, turn: null, body }]);
+};
+
 /** A plan was approved: the session goes on in that mode; null: as it was, or asking where it was only planning. */
 export const goOnIn = async (
   tx: Tx,

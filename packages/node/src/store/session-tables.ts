@@ -67,6 +67,9 @@ export type SessionTable = {
   spent: Generated<string | null>;
   /** 1: a person named it. */
   name_given: Generated<number>;
+  /** What it is about, and who says so: `words` (its first input), `asked` (a model is asked, once) or `model`. */
+  title: string | null;
+  title_from: string | null;
   created_at: number;
   changed_at: number;
   ended_at: number | null;

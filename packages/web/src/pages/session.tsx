@@ -44,6 +44,7 @@ const Head = ({ session }: { readonly session: SessionView }) => {
   return (
     <div className="flex flex-wrap items-baseline gap-x-3 border-b border-line pb-2">
       <h1 className="font-semibold">{session.name}</h1>
+      {session.title === session.name ? null : <span className="said">{session.title}</span>}
       <State state={session.state} />
       <span className="text-quiet">
         {session.project.name} · {session.harness} · {session.environment.backend} · mode {session.effectiveMode ?? session.mode}

@@ -26,6 +26,7 @@ export const SessionsPage = () => {
             <Link to="/sessions/$name" params={{ name: session.id }} className="font-semibold hover:underline">
               {session.name}
             </Link>
+            {session.title === session.name ? null : <span className="said">{session.title}</span>}
             <span className="text-quiet">
               {session.project.name} · {session.harness} · {session.environment.backend}
             </span>

@@ -34,7 +34,7 @@ export const MODE = 'mode';
 export const settingsUpdates = (session: SessionView, harness: HarnessView | null): SessionUpdate[] => [
   { sessionUpdate: 'current_mode_update', currentModeId: session.mode },
   { sessionUpdate: 'config_option_update', configOptions: settingsOf(session, harness).configOptions },
-  { sessionUpdate: 'session_info_update', title: session.name, updatedAt: session.changedAt },
+  { sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.changedAt },
 ];
 
 /** The mode of a name. @throws OrreryError for any other */

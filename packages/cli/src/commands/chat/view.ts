@@ -191,6 +191,7 @@ const statusLine = (state: ChatState, { screen, columns }: Look): string => {
     doing(state),
     state.turns.length === 0 ? '' : `${countText(state.turns.length, 'input')} ${state.turns.length === 1 ? 'waits' : 'wait'}`,
     visible(session.name),
+    session.title === session.name ? '' : cutCells(visible(session.title).replaceAll('\n', ' '), 40),
     visible(session.harness),
     visible(session.model ?? transcript.model ?? ''),
     visible(session.effort ?? ''),

@@ -87,3 +87,16 @@ export const sessionSet: Command = async (context) => {
     ].join(', ')}.`,
   };
 };
+
+/** `orrery session rename`. */
+export const sessionRename: Command = async (context) => {
+  const { client } = await context.connect();
+  const id = context.input.argument('session') ?? '';
+  const name = context.input.argument('name') ?? '';
+  const session = await context.change({
+    intent: { session: id, name },
+    send: () => client.call('sessionSet', { params: { id }, body: { name } }),
+    resources: (answer) => [answer.id],
+  });
+  return { result: { session }, text: `It is called ${inertLine(session.name)} now.` };
+};

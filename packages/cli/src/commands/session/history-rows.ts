@@ -83,6 +83,16 @@ export const historyCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'session',
+    verb: 'rename',
+    summary: 'give a session a name',
+    arguments: [session, { name: 'name', required: true, summary: 'the new name: letters, digits and . _ -' }],
+    examples: [{ line: 'orrery session rename site-1 failing-test', does: 'until then it is called like its environment' }],
+    operations: ['sessionSet'],
+    changes: 'plain',
+    load: async () => (await import('./change.ts')).sessionRename,
+  },
+  {
+    noun: 'session',
     verb: 'delete',
     summary: 'delete a session that has ended, with everything that was said in it',
     detail:

@@ -14,7 +14,7 @@ export const sessionList: Command = async ({ connect, input, screen, world }) =>
     result: page,
     text: tableText(
       screen,
-      ['  state', 'session', 'harness', 'project', 'environment', 'changed'],
+      ['  state', 'session', 'harness', 'project', 'environment', 'changed', 'about'],
       page.items.map((session) => [
         stateText(screen, session.state),
         fit(inertLine(session.name), 30),
@@ -22,6 +22,7 @@ export const sessionList: Command = async ({ connect, input, screen, world }) =>
         fit(inertLine(session.project.name), 24),
         fit(inertLine(session.environment.name), 24),
         agoText(session.changedAt, world.now()),
+        session.title === session.name ? '' : fit(inertLine(session.title), 60),
       ]),
     ),
     hints: page.nextCursor === null ? [] : ['  There are older ones: --limit N'],

@@ -52,6 +52,7 @@ const budgetText = ({ budget: { usd, turns, reached }, name }: SessionView): str
 export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
   factsText(screen, [
     ['session', inertLine(session.name)],
+    ['about', session.title === session.name ? null : inertLine(session.title)],
     ['id', session.id],
     ['state', session.state],
     ['because', session.reason === null ? null : inertLine(session.reason)],

@@ -23,6 +23,7 @@ import { emptyQueue, settleProgram } from './settle.ts';
 import { takeCheckpoint } from './checkpoints.ts';
 import { lookAtFiles } from './look.ts';
 import { rewind } from './rewind.ts';
+import { askTitle } from './titles.ts';
 import { isPlaceClosed, placeOf } from './place.ts';
 import { findProgram, startProgram } from './start.ts';
 
@@ -41,6 +42,7 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
   const conducting = new Map<string, Conducting>();
   const detached = new AbortController();
   let timer: NodeJS.Timeout | null = null;
+  let unsubscribe: (() => void) | null = null;
 
   /** As long as there is something to do, a program runs and is followed. */
   const conduct = async (id: string, mine: Conducting): Promise<void> => {
@@ -94,6 +96,8 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
       if (lifted.includes(accountFor(parts, session) ?? '') && (await hasWork(parts, session))) wake(session.id);
   };
 
+  const logTitle = (thrown: unknown): void => parts.log.warn('session.title.failed', errorFields(thrown));
+
   const tick = async (): Promise<void> => {
     await parts.interactions.timeOut();
     await lift();
@@ -130,10 +134,16 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
         SESSION_TICK_MS,
       );
       timer.unref();
+      unsubscribe = parts.store.subscribe((events) => {
+        for (const { sessionId, turn, body } of events)
+          if (sessionId !== undefined && turn === 1 && body.kind === 'turn.ended')
+            void askTitle(parts, sessionId, detached.signal).catch(logTitle);
+      });
     },
     detach: async () => {
       detached.abort();
       if (timer !== null) clearInterval(timer);
+      unsubscribe?.();
       const all = [...conducting.values()];
       for (const { live } of all) live?.handle.detach();
       await Promise.all(all.map(({ done }) => done));

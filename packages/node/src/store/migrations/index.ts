@@ -13,6 +13,7 @@ import { sessionHistory } from './012-session-history.ts';
 import { sessionTombstones } from './013-session-tombstones.ts';
 import { accountLimits } from './014-account-limits.ts';
 import { sessionBudgets } from './015-session-budgets.ts';
+import { sessionTitles } from './016-session-titles.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   sessionTombstones,
   accountLimits,
   sessionBudgets,
+  sessionTitles,
 ];
