@@ -1,6 +1,7 @@
 /** Agents as files: what a file says is what runs, in sessions with the real programs; nothing of it loosens what the person said. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Task } from '@orrery/protocol';
 import { commitAll, writeFiles } from '@orrery/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentNames, callsWith, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
@@ -31,6 +32,17 @@ const told = (calls: readonly { readonly body: string }[], words: string): void 
   }
 };
 
+type Listed = { readonly name: string; readonly source: string; readonly hides: readonly string[] };
+
+/** Every agent once, with what it hides. */
+const listedAll = (listed: readonly Listed[]): void => {
+  expect(listed.map((agent) => [agent.name, agent.source, agent.hides.length])).toEqual([
+    ['looker', 'project', 1],
+    ['loose', 'project', 0],
+    ['narrow', 'claude', 0],
+  ]);
+};
+
 for (const name of agentNames) {
   describe.skipIf(!isThere(name))(`an agent that is a file, with ${name}`, { timeout: 240_000 }, () => {
     const place = placeOfSuite();
@@ -42,21 +54,18 @@ for (const name of agentNames) {
       writeAgents(place, repository, name);
       const client = place.client(await place.up());
       const run = (...args: string[]) => place.cli([...args, '--json'], { cwd: repository });
+      const ask = (agent: string) => run('run', 'Who? [who]', '--agent', agent);
       const start = (agent: string, ...more: string[]) => run('session', 'start', 'Who? [who]', '--agent', agent, ...more);
 
       await client.call('projectAdd', { body: { source: repository } });
-      const listed = (await run('agent', 'list')).envelope().result?.['items'] as {
-        name: string;
-        source: string;
-        hides: string[];
-      }[];
-      expect(listed.map((agent) => [agent.name, agent.source, agent.hides.length])).toEqual([
-        ['looker', 'project', 1],
-        ['loose', 'project', 0],
-        ['narrow', 'claude', 0],
+      listedAll((await run('agent', 'list')).envelope().result?.['items'] as Listed[]);
+      const refusals = [await start('loose'), await start('narrow'), await start('nobody'), await ask('narrow')];
+      expect(refusals.map((one) => one.envelope().error?.code)).toEqual([
+        'widening_refused',
+        'config_invalid',
+        'not_found',
+        'config_invalid',
       ]);
-      const refusals = [await start('loose'), await start('narrow'), await start('nobody')];
-      expect(refusals.map((one) => one.envelope().error?.code)).toEqual(['widening_refused', 'config_invalid', 'not_found']);
 
       for (const [agent, words] of [
         ['looker', 'WORDS-of-the-project'],
@@ -70,6 +79,10 @@ for (const name of agentNames) {
         const session = await client.call('sessionShow', { params: { id: `with-${agent.replace(':', '-')}` } });
         const source = agent === 'looker' ? 'project' : 'user';
         expect([session.harness, session.agent?.source]).toEqual([name, source]);
+        const from = callsWith(model, '[who]').length;
+        const ran = (await ask(agent)).envelope().result?.['task'] as Task;
+        expect([ran.verdict, ran.harness, ran.agent]).toEqual(['accepted', name, session.agent]);
+        told(callsWith(model, '[who]').slice(from), words);
         expect((await place.cli(['session', 'show', session.name])).stdout).toContain(`looker (${session.agent?.source}: `);
       }
     });

@@ -115,6 +115,12 @@ const memoryOf = (input: CommandInput): TaskCreate['memory'] => {
   return given.length === 0 ? undefined : memoryKinds.filter((kind) => given.includes(kind));
 };
 
+const agentOf = (input: CommandInput): Pick<TaskCreate, 'agent' | 'model' | 'effort'> => ({
+  agent: input.text('agent') ?? undefined,
+  model: input.text('model') ?? undefined,
+  effort: input.text('effort') ?? undefined,
+});
+
 /** What to send for `run` and `task add`; finds or adds the project. */
 export const taskRequest = async (context: CommandContext, connection: Connection, prompt: string): Promise<TaskCreate> => {
   const { input } = context;
@@ -131,8 +137,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     prompt,
     project: project?.id ?? null,
     ...command,
-    model: input.text('model') ?? undefined,
-    effort: input.text('effort') ?? undefined,
+    ...agentOf(input),
     backend: input.text('backend') ?? undefined,
     environment,
     continues,

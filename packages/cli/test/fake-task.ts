@@ -164,6 +164,7 @@ const recordOf = ({ id, body, project }: Made): Task => ({
   verdict: null,
   cause: null,
   reason: null,
+  agent: null,
   prompt: textOf(body['prompt'], ''),
   promptBytes: textOf(body['prompt'], '').length,
   project: project === null ? null : { id: project.id, name: project.name, path: project.source },

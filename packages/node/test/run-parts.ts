@@ -277,6 +277,7 @@ const tasksOn = ({ store, harness, directory, clock = systemClock }: Asked, ids:
     canCarryOn: () => harness.conversations !== null,
     isConversationKept: (taskId) => isConversationKept(join(directory, 'conversations'), taskId),
     accountLimit: (task) => accountLimitText({ store, clock, harness: () => harness }, task),
+    withAgent: async (intent) => ({ intent, kept: null }),
     checkRoom: () => undefined,
     wake: () => undefined,
     cancelRunning: () => undefined,

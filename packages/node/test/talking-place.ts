@@ -7,8 +7,6 @@ import type { SessionCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { insertNamed } from '../src/environment/named-store.ts';
 import type { Environment, Handle, RunEnd } from '../src/exec/backend.ts';
-import { claudeHarness } from '../src/harness/claude/index.ts';
-import type { Harness } from '../src/harness/harness.ts';
 import { countOpen, createInteractions, type Interactions } from '../src/interaction/index.ts';
 import type { Clock } from '../src/kernel/clock.ts';
 import { accountOf } from '../src/harness/account.ts';
@@ -20,7 +18,8 @@ import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { createTalkingClock } from './talking-clock.ts';
 import { createFakeMachine, createLife } from './fake-machine.ts';
-import { lineHarness, runParts } from './run-parts.ts';
+import { runParts } from './run-parts.ts';
+import { harnessOf } from './talking-harness.ts';
 import { ENVIRONMENT, environmentRow, still } from './talking-environment.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
@@ -141,16 +140,6 @@ const ready = (talker: Talker, frame: { readonly [key: string]: unknown }): void
   talker.say({ type: 'control_response', response: { subtype: 'success', request_id: 'initialize', response: {} } });
 };
 
-/** The harness of these tests: Claude Code's dialogue, without its program. */
-const talkingHarness: Harness = {
-  ...lineHarness,
-  id: 'talker',
-  session: {
-    ...claudeHarness.session!,
-    launch: () => ({ command: 'talk', args: [], env: {}, homeFiles: {}, programPaths: [] }),
-  },
-};
-
 /** One start of the node. */
 export type TalkingNode = {
   readonly sessions: Sessions;
@@ -172,6 +161,8 @@ export type TalkingPlace = {
   titleModel: string | null;
   /** What a model that the node asks answers. */
   answer: (text: string) => Promise<string>;
+  /** How long after its beginning a conversation cannot be taken up again, ms. */
+  restMs: number;
   start(): Promise<TalkingNode>;
   /** What a client asks for. */
   asked(more?: Partial<SessionCreate>): SessionCreate;
@@ -224,6 +215,7 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     mute: false,
     titleModel: null,
     answer: async () => 'nothing',
+    restMs: 0,
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),
@@ -247,6 +239,7 @@ const asks = (place: TalkingPlace) => ({
   wakeTasks: () => undefined,
   usageOf: createUsage({ store: place.store }).ofTask,
 });
+const abilities = { images: true, files: true, compaction: true, models: true, effort: true };
 
 const startNode = async (
   place: TalkingPlace,
@@ -254,7 +247,8 @@ const startNode = async (
 ): Promise<TalkingNode> => {
   const { store, clock } = place;
   const machine = createFakeMachine(() => ({ stdout: '', exitCode: 0 }));
-  const { parts } = await runParts({ store, directory, machine, life: createLife(), harness: talkingHarness, generation: 'one' });
+  const harness = harnessOf(place);
+  const { parts } = await runParts({ store, directory, machine, life: createLife(), harness, generation: 'one' });
   const interactions = createInteractions({
     ...{ store, clock },
     sessionNames: async () => new Map(),
@@ -278,8 +272,8 @@ const startNode = async (
     }),
     ...still,
     openInteractions: (id) => countOpen(store.read, id),
-    abilities: () => ({ images: true, files: true, compaction: true, models: true, effort: true }),
-    accountLimit: ({ model }) => limitOf(store.read, accountOf(talkingHarness, model), clock.nowMs()),
+    abilities: () => abilities,
+    accountLimit: ({ model }) => limitOf(store.read, accountOf(harness, model), clock.nowMs()),
     usageOf: (id) => createUsage({ store }).ofTask(id),
     checkRoom: () => undefined,
     conductor: () => talking,

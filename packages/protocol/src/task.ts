@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { leftOut } from './change.ts';
+import { agentName, agentRef } from './agent-ref.ts';
 import { durationMs, instant, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
@@ -66,6 +67,8 @@ const taskFields = z.strictObject({
   interactive: z.boolean().optional(),
   /** Id, name or path of a project; null runs in a scratch folder. */
   project: z.string().max(4096).nullable().default(null),
+  /** An agent by name or `source:name`; what the request says itself goes before what its file says. */
+  agent: agentName.optional(),
   harness: z.string().max(100).optional(),
   model: z.string().max(200).optional(),
   effort: z.string().max(50).optional(),
@@ -180,6 +183,8 @@ export const task = z.object({
   prompt: z.string(),
   promptBytes: z.int(),
   project: z.object({ id: z.string(), name: z.string(), path: z.string() }).nullable(),
+  /** The agent whose definition it runs with. */
+  agent: agentRef.nullable().default(null),
   harness: z.string(),
   model: z.string().nullable(),
   backend: z.string(),

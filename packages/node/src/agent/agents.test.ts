@@ -4,7 +4,7 @@ import { OrreryError, type AgentSource } from '@orrery/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AGENT_FILE_BYTES, AGENT_FILES } from '../kernel/limits.ts';
 import { chosen, readAgent } from './model.ts';
-import { createAgents, wishOf } from './service.ts';
+import { createAgents, taskWishOf, wishOf } from './service.ts';
 
 const file = (text: string | Uint8Array, source: AgentSource = 'project', path = '.orrery/agents/one.md') =>
   readAgent({ source, path, contents: typeof text === 'string' ? new TextEncoder().encode(text) : text });
@@ -114,6 +114,23 @@ describe('what an agent asks for', () => {
   });
   it('is refused where a session cannot keep it', () => {
     expect(codeOf(() => wishOf(file(whole), { mode: null }))).toBe('unsupported');
+  });
+});
+
+describe('what an agent asks for in a task', () => {
+  it('is what its file says, egress and budget too', () => {
+    const text = whole.replace('mode: plan', 'mode: all');
+    expect(taskWishOf(file(text))).toEqual({
+      ...{ harness: 'claude', model: 'm/x', effort: 'high' },
+      ...{ egress: ['example.org'], budgetUsd: 2.5 },
+    });
+  });
+  it('is refused where a task cannot keep it: a mode that asks, and a file with which something is wrong', () => {
+    const code = (front: string) => codeOf(() => taskWishOf(file(`---\n${front}\n---\n`)).budgetUsd);
+    expect([code('mode: ask'), code('mode: edits'), code('mode: plan'), code('mode: all'), code('tools: [x]')]).toEqual([
+      ...['unsupported', 'unsupported', 'unsupported', null],
+      'config_invalid',
+    ]);
   });
 });
 

@@ -1,2 +1,2 @@
 export { agentHandlers } from './routes.ts';
-export { createAgents, wishOf, type Agents, type AgentsAt, type AgentWish } from './service.ts';
+export { createAgents, taskWishOf, wishOf, type Agents, type AgentsAt, type AgentWish } from './service.ts';

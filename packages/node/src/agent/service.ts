@@ -128,16 +128,13 @@ const careful: readonly PermissionMode[] = ['ask', 'plan'];
  * What of an agent counts in a session. A file of the project may choose a mode that asks as much as `ask` does, never one that asks
  * less: that is the person's word. @throws OrreryError for what its file asks and a session cannot keep
  */
-export const wishOf = (agent: AgentView, given: { readonly mode: PermissionMode | null }): AgentWish => {
-  const { harness, model, effort, mode, problem } = agent;
-  if (problem !== null)
-    throw new OrreryError('config_invalid', problem[0] ?? `The agent ${agent.name} cannot be used.`, {
-      ...(problem[1] === undefined ? {} : { rule: problem[1] }),
-      fix: problem[2] ?? 'orrery agent list',
-    });
-  const asks = [...(agent.egress.length === 0 ? [] : ['egress']), ...(agent.budgetUsd === null ? [] : ['budget'])];
-  if (asks.length > 0)
-    throw new OrreryError('unsupported', `The agent ${agent.name} has ${asks.join(' and ')}, which a session cannot keep yet.`, {
+export const wishOf = (
+  agent: AgentView,
+  given: { readonly mode: PermissionMode | null },
+): AgentWish & { readonly budgetUsd: number | null } => {
+  const { harness, model, effort, mode, budgetUsd } = usable(agent);
+  if (agent.egress.length > 0)
+    throw new OrreryError('unsupported', `The agent ${agent.name} has egress, which a session cannot keep yet.`, {
       rule: 'An agent is never run with other walls than its file says.',
       fix: `orrery agent show ${agent.source}:${agent.name}`,
     });
@@ -146,5 +143,28 @@ export const wishOf = (agent: AgentView, given: { readonly mode: PermissionMode 
       rule: 'A file of the project does not say what happens without asking; you do.',
       fix: `orrery session start --agent ${agent.name} --mode ${mode}`,
     });
-  return { harness, model, effort, mode };
+  return { harness, model, effort, mode, budgetUsd };
+};
+
+/** The same of a task. Nobody is asked in one, whoever wrote the file: a mode that asks cannot be kept. @throws OrreryError */
+export const taskWishOf = (
+  agent: AgentView,
+): Omit<AgentWish, 'mode'> & { readonly egress: readonly string[]; readonly budgetUsd: number | null } => {
+  const { harness, model, effort, mode, egress, budgetUsd } = usable(agent);
+  if (mode !== null && mode !== 'all')
+    throw new OrreryError('unsupported', `The agent ${agent.name} has the mode "${mode}", which a task cannot keep.`, {
+      rule: 'In a task nobody is asked; an agent is never run with less care than its file says.',
+      fix: `orrery session start --agent ${agent.name}`,
+    });
+  return { harness, model, effort, egress, budgetUsd };
+};
+
+/** @throws OrreryError for one with which something is wrong */
+const usable = (agent: AgentView): AgentView => {
+  const { problem } = agent;
+  if (problem === null) return agent;
+  throw new OrreryError('config_invalid', problem[0] ?? `The agent ${agent.name} cannot be used.`, {
+    ...(problem[1] === undefined ? {} : { rule: problem[1] }),
+    fix: problem[2] ?? 'orrery agent list',
+  });
 };

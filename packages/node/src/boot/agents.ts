@@ -1,16 +1,93 @@
 import { join } from 'node:path';
-import { createAgents, type Agents, type AgentsAt } from '../agent/index.ts';
-import type { Parts } from './parts.ts';
+import { OrreryError, type AgentView, type TaskIntent } from '@orrery/protocol';
+import { createAgents, taskWishOf, type Agents, type AgentsAt, type AgentWish } from '../agent/index.ts';
+import type { Config } from '../config/config.ts';
+import type { NodePaths } from '../config/paths.ts';
+import { parseProjectFile } from '../config/project-schema.ts';
+import { settleTask } from '../config/settle.ts';
+import type { HarnessRegistry } from '../harness/registry.ts';
+import type { Projects } from '../project/index.ts';
+import type { KeptAgent } from '../session/index.ts';
+import type { TaskParts } from '../task/index.ts';
+
+/** What of the node agents need. */
+type Ground = {
+  readonly projects: Projects;
+  readonly paths: NodePaths;
+  readonly config: Config;
+  readonly harnesses: Pick<HarnessRegistry, 'get'>;
+};
 
 /** Agents, on the folders that are really there. */
-export const openAgents = ({ projects, paths }: Pick<Parts, 'projects' | 'paths'>): Agents =>
+export const openAgents = ({ projects, paths }: Pick<Ground, 'projects' | 'paths'>): Agents =>
   createAgents({ userFolder: join(paths.config, 'agents'), listTree: projects.listTree, readFiles: projects.readFiles });
 
 /** The commit of a project at which work would begin now. */
 export const newestOf =
-  ({ projects }: Pick<Parts, 'projects'>) =>
+  ({ projects }: Pick<Ground, 'projects'>) =>
   async (reference: string): Promise<AgentsAt> => {
     const { id: project } = await projects.resolve(reference);
     await projects.refresh(project);
     return { project, commit: await projects.resolveBase(project, null) };
   };
+
+type Program = { readonly harness?: string; readonly model?: string; readonly effort?: string };
+
+/** The request's own word, else the agent's. A model of another program than the agent's is not the agent's to choose. */
+export const chosenProgram = (asked: Program, wish: Omit<AgentWish, 'mode'> | null): Program => {
+  const harness = asked.harness ?? wish?.harness ?? undefined;
+  const same = wish !== null && (wish.harness === null || wish.harness === harness);
+  const model = asked.model ?? (same ? (wish.model ?? undefined) : undefined);
+  const effort = asked.effort ?? (same ? (wish.effort ?? undefined) : undefined);
+  return {
+    ...(harness === undefined ? {} : { harness }),
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
+  };
+};
+
+/** Words that would reach nobody. */
+export const unheard = ({ name, source }: AgentView, harness: string): OrreryError =>
+  new OrreryError('unsupported', `${harness} cannot be told what the agent ${name} is.`, {
+    rule: 'It takes no system prompt; an agent is never run without its words.',
+    fix: `orrery agent show ${source}:${name}`,
+  });
+
+/** An agent's definition as a session or a task keeps it. */
+export const keptText = (agent: AgentView | null): string | null => {
+  if (agent === null) return null;
+  const { name, source, path, hash, prompt } = agent;
+  return JSON.stringify({ name, source, path, hash, prompt } satisfies KeptAgent);
+};
+
+/** Of two limits the smaller one; null is none. */
+export const smaller = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other);
+
+/** What the agent that a task names makes of its intent: never more than the request says itself, never more than its file says. */
+export const withAgent =
+  (parts: Ground): TaskParts['withAgent'] =>
+  async (intent, projectId) => {
+    if (intent.agent === undefined) return { intent, kept: null };
+    const at = projectId === null ? null : await beginningOf(parts, projectId, intent.base ?? null);
+    const agent = await openAgents(parts).find(intent.agent, at);
+    const wish = taskWishOf(agent);
+    const { egress = [] } = intent;
+    const budgetUsd = smaller(intent.budgetUsd ?? null, wish.budgetUsd);
+    const settled: TaskIntent = {
+      ...intent,
+      ...chosenProgram(intent, wish),
+      ...(egress.length + wish.egress.length === 0 ? {} : { egress: [...new Set([...egress, ...wish.egress])] }),
+      ...(budgetUsd === null ? {} : { budgetUsd }),
+    };
+    const projectFile = at === null ? null : (await parts.projects.readHooks(at.project, at.commit)).settings;
+    const { harness } = settleTask({ request: settled, project: parseProjectFile(projectFile), node: parts.config.current() });
+    if (agent.prompt !== '' && !parts.harnesses.get(harness).capabilities.systemPrompt) throw unheard(agent, harness);
+    return { intent: settled, kept: keptText(agent) };
+  };
+
+/** The commit at which a task of a project would begin now. */
+const beginningOf = async ({ projects }: Pick<Ground, 'projects'>, project: string, base: string | null): Promise<AgentsAt> => {
+  await projects.refresh(project);
+  return { project, commit: await projects.resolveBase(project, base) };
+};

@@ -44,6 +44,7 @@ import {
   type Workspace,
 } from '../workspace/index.ts';
 import { openArchives } from './archives.ts';
+import { withAgent } from './agents.ts';
 import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
@@ -211,6 +212,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
     resolveProject: parts.projects.resolve,
     resolveEnvironment: (reference) => findNamed(parts.store.read, reference),
     projectsById: parts.projects.byIds,
+    withAgent: withAgent(parts),
     admit: async (intent) => {
       const settings = settle({ intent, projectFile: null });
       const harness = parts.harnesses.get(settings.harness);

@@ -59,6 +59,7 @@ const tasksOf = (node: GitNode, project: { readonly id: string; readonly name: s
     admit: async () => ({ harness: agent.id, backend: 'fake', model: null }),
     canCarryOn: () => true,
     isConversationKept: () => true,
+    withAgent: async (intent) => ({ intent, kept: null }),
     checkRoom: () => undefined,
     wake: () => undefined,
     accountLimit: async () => null,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { OrreryError, type AgentView, type PermissionMode, type SessionCreate } from '@orrery/protocol';
-import { wishOf, type AgentWish } from '../agent/index.ts';
+import { OrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
+import { wishOf } from '../agent/index.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
@@ -15,7 +15,6 @@ import {
   createSessions,
   findSession,
   goOnIn,
-  type KeptAgent,
   sweepAttachments,
   type LiveTexts,
   type SessionConductor,
@@ -29,7 +28,7 @@ import { accountLimit } from '../run/account-limits.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
-import { openAgents } from './agents.ts';
+import { chosenProgram, keptText, openAgents, smaller, unheard } from './agents.ts';
 import { intentHash } from '../kernel/intent.ts';
 import { isScripted } from './scripted.ts';
 
@@ -216,37 +215,10 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   if (isScripted(settled.model)) await parts.scripted.start();
   const { sessions } = parts.config.current();
   return {
-    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: kept(agent) },
-    budget_usd: asked.budgetUsd === undefined ? sessions.budgetUsd : asked.budgetUsd,
+    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: keptText(agent) },
+    budget_usd: smaller(asked.budgetUsd === undefined ? sessions.budgetUsd : asked.budgetUsd, wish?.budgetUsd ?? null),
     max_turns: asked.maxTurns === undefined ? sessions.maxTurns : asked.maxTurns,
   };
-};
-
-/** The request's own word, else the agent's. A model of another program than the agent's is not the agent's to choose. */
-const chosenProgram = (asked: SessionCreate, wish: AgentWish | null) => {
-  const harness = asked.harness ?? wish?.harness ?? undefined;
-  const same = wish !== null && (wish.harness === null || wish.harness === harness);
-  const model = asked.model ?? (same ? (wish.model ?? undefined) : undefined);
-  const effort = asked.effort ?? (same ? (wish.effort ?? undefined) : undefined);
-  return {
-    ...(harness === undefined ? {} : { harness }),
-    ...(model === undefined ? {} : { model }),
-    ...(effort === undefined ? {} : { effort }),
-  };
-};
-
-/** Words that would reach nobody. */
-const unheard = ({ name, source }: AgentView, harness: string): OrreryError =>
-  new OrreryError('unsupported', `${harness} cannot be told what the agent ${name} is.`, {
-    rule: 'It takes no system prompt; an agent is never run without its words.',
-    fix: `orrery agent show ${source}:${name}`,
-  });
-
-/** An agent's definition as the session keeps it. */
-const kept = (agent: AgentView | null): string | null => {
-  if (agent === null) return null;
-  const { name, source, path, hash, prompt } = agent;
-  return JSON.stringify({ name, source, path, hash, prompt } satisfies KeptAgent);
 };
 
 /** A program that cannot ask first is not told to: what was wanted is refused, never loosened in silence. */

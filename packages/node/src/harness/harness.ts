@@ -179,6 +179,8 @@ export type SessionAdapter = {
   launch(context: SessionContext): SessionLaunch;
   /** Throws `unsupported` for a model that it cannot use; absent: it takes any name. */
   readonly checkModel?: (model: string) => void;
+  /** The first instant at which it may take up a conversation again that began then, both in ms. Absent: at once. Pure. */
+  readonly takesUpFrom?: (begunMs: number) => number;
   /** Whether it ended because it does not have the conversation that it was to go on with, by the end of its stderr. Pure. */
   hasLost(stderr: string): boolean;
   dialogue(from: { readonly offset: number; readonly state: DialogueState | null }): Dialogue;

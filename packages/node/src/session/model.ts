@@ -44,8 +44,8 @@ export const keptAgent = ({ agent }: Pick<SessionRow, 'agent'>): KeptAgent | nul
 const agentOf = (row: SessionRow): SessionView['agent'] => {
   const kept = keptAgent(row);
   if (kept === null) return null;
-  const { prompt: _, ...ref } = kept;
-  return ref;
+  const { name, source, path, hash } = kept;
+  return { name, source, path, hash };
 };
 
 /** What holds it up; what somebody let it go past does not. */

@@ -36,6 +36,8 @@ export type SessionTable = {
   run_id: string | null;
   /** Starts in a row that ended before the program took anything. */
   failed_starts: number;
+  /** When its conversation began, as the node heard of it. */
+  conversation_at: Generated<number | null>;
   /** What the program reported of itself: models, commands, modes. */
   catalogue: string;
   /** How full the model's window was last. */

@@ -68,6 +68,8 @@ export type TaskTable = {
   request_id: string;
   intent_hash: string;
   intent: string;
+  /** The definition of its agent, as JSON. */
+  agent: Generated<string | null>;
   state: string;
   waiting_for: string | null;
   verdict: string | null;

@@ -44,13 +44,14 @@ export const addTask = async (
   const before = await findTaskByRequest(parts.store.read, requestId);
   if (before !== null) return { row: sameIntent(before, hash), replayed: true };
   await checkTypes(asked);
-  const intent = await completed(parts, asked, find);
-  const dependsOn = [...new Set(await Promise.all((intent.dependsOn ?? []).map(async (id) => (await find(id)).id)))];
-  const environment = intent.environment === undefined ? null : await environmentOf(parts, intent);
+  const wanted = await completed(parts, asked, find);
+  const dependsOn = [...new Set(await Promise.all((wanted.dependsOn ?? []).map(async (id) => (await find(id)).id)))];
+  const environment = wanted.environment === undefined ? null : await environmentOf(parts, wanted);
+  const named = environment?.project_id ?? wanted.project;
+  const project = named === null ? null : await parts.resolveProject(named);
+  const { intent, kept } = await parts.withAgent(wanted, project?.id ?? null);
   const admitted = await parts.admit(environment === null ? intent : { ...intent, backend: environment.backend });
   parts.checkRoom();
-  const named = environment?.project_id ?? intent.project;
-  const project = named === null ? null : await parts.resolveProject(named);
   const whole = {
     ...intent,
     requestId,
@@ -72,6 +73,7 @@ export const addTask = async (
       hash,
       nowMs,
       admitted,
+      kept,
       project,
       environment,
       continues: intent.continues ?? last?.id ?? null,
@@ -108,6 +110,7 @@ type New = {
   readonly hash: string;
   readonly nowMs: number;
   readonly admitted: Awaited<ReturnType<TaskParts['admit']>>;
+  readonly kept: string | null;
   readonly project: ProjectRef | null;
   readonly environment: TaskEnvironment | null;
   readonly continues: string | null;
@@ -115,12 +118,13 @@ type New = {
 
 const newRow = (
   intent: TaskIntent & { readonly requestId: string },
-  { id, hash, nowMs, admitted, project, environment, continues }: New,
+  { id, hash, nowMs, admitted, kept, project, environment, continues }: New,
 ): Insertable<TaskTable> => ({
   id,
   request_id: intent.requestId,
   intent_hash: hash,
   intent: JSON.stringify(intent),
+  agent: kept,
   state: 'queued',
   waiting_for: null,
   verdict: null,

@@ -43,6 +43,7 @@ beforeEach(async () => {
     admit: async ({ harness = 'claude', backend = 'sandbox', model = 'm1' }) => ({ harness, backend, model }),
     canCarryOn: (harness) => harness !== 'command',
     isConversationKept: () => kept,
+    withAgent: async (intent) => ({ intent, kept: null }),
     checkRoom: () => undefined,
     wake: () => undefined,
     accountLimit: async () => null,

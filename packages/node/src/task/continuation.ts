@@ -71,6 +71,7 @@ export const withPredecessor = async (parts: TaskParts, intent: TaskIntent, befo
     ...intent,
     continues: before.id,
     project: before.project_id,
+    agent: intent.agent ?? was.agent,
     harness: before.harness,
     model: intent.model ?? before.model ?? undefined,
     effort: intent.effort ?? was.effort,

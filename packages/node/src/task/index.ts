@@ -1,4 +1,5 @@
 export { createTasks, type Tasks } from './service.ts';
+export type { TaskParts } from './parts.ts';
 export { taskHandlers } from './routes.ts';
 export { requeueLimited } from './requeue.ts';
 export { mayBegin, tellWaiting } from './waiting.ts';
@@ -15,4 +16,4 @@ export {
   updateStage,
   type StageKey,
 } from './attempt-store.ts';
-export { intentOf, type AttemptRow, type Ending, type StageRow, type TaskRow } from './model.ts';
+export { intentOf, keptAgent, type AttemptRow, type Ending, type StageRow, type TaskRow } from './model.ts';

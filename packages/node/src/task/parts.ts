@@ -24,6 +24,11 @@ export type TaskParts = {
   /** The environment of its own of an id or name; null when there is none. */
   resolveEnvironment(reference: string): Promise<TaskEnvironment | null>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
+  /**
+   * What the agent that an intent names makes of it, and its definition to be kept; null: it names none. Refuses what its file asks
+   * and a task cannot keep.
+   */
+  withAgent(intent: TaskIntent, projectId: string | null): Promise<{ readonly intent: TaskIntent; readonly kept: string | null }>;
   /** Checks names and bounds against what the operator allows; answers what the task will run with. */
   admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
   /** Whether conversations of a harness outlive their environment. */

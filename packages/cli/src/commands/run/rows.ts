@@ -9,6 +9,7 @@ export const taskOptions: readonly OptionSpec[] = [
     summary: 'id, name or path of a project (default: the repository of this folder)',
     completes: 'project',
   },
+  { name: 'agent', kind: 'text', value: 'AGENT', summary: 'an agent by name or source:name (orrery agent list)' },
   { name: 'harness', kind: 'text', value: 'HARNESS', summary: 'agent program', completes: 'harness' },
   { name: 'model', kind: 'text', value: 'MODEL', summary: 'model' },
   { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks' },

@@ -149,7 +149,9 @@ const chooseMode = (now: State, preset: AcpPreset, mode: PermissionMode): Choice
     return {
       notice: `${preset.program} has no mode for "${mode}" among its own: ${now.modes.join(', ')}. It stays in ${now.mode}.`,
     };
-  if (found === now.mode) return null;
+  // It tells an old conversation without waiting for itself: what it tells is over once it has answered something else.
+  const tellsYet = preset.tellsLate === true && now.resumed && !now.ready;
+  if (found === now.mode && !tellsYet) return null;
   return now.modeOption === null
     ? { method: 'session/set_mode', params: { modeId: found } }
     : { method: 'session/set_config_option', params: { configId: now.modeOption, value: found } };

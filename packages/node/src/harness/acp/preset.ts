@@ -13,6 +13,10 @@ export type AcpPreset = {
   readonly counts: 'turn' | 'conversation';
   /** Ways to log in that need nobody, in order. */
   readonly logins: readonly string[];
+  /** As in `SessionAdapter`. */
+  readonly takesUpFrom?: (begunMs: number) => number;
+  /** What it tells of a conversation that it goes on with may come after its word that it goes on. Absent: it does not. */
+  readonly tellsLate?: true;
   /** Frames of its own, beside the protocol, that say nothing to us. */
   readonly quiet: readonly string[];
   /** Its model and effort are chosen over the protocol, not when it is started. */

@@ -60,6 +60,13 @@ describe('how a process begins', () => {
     ]);
   });
 
+  it('that tells an old conversation late is asked one thing more, and is ready when it has answered that', () => {
+    const how = { preset: { tellsLate: true }, start: { conversation: 's1' } } as const;
+    const taken = [initialized({ loadSession: true }), ends(1, { modes }), says('old words')];
+    expect(methods(taken, how)).toEqual(['initialize', 'session/load', 'session/set_mode']);
+    expect([kinds(taken, how).includes('ready'), kinds([...taken, ends(2, {})], how).includes('ready')]).toEqual([false, true]);
+  });
+
   it('logs in where that needs nobody, and is of no use where it needs somebody', () => {
     const offers = initialized({}, { authMethods: [{ id: 'cached' }, { id: 'browser' }] });
     const refused = { code: -32_000, message: 'Authentication required' };

@@ -207,6 +207,7 @@ export const acpSession = (preset: AcpPreset, launch: SessionAdapter['launch']):
   capabilities: acpCapabilities(preset.modes.plan === undefined ? ['ask', 'edits', 'all'] : ['ask', 'edits', 'all', 'plan']),
   program: preset.program,
   launch,
+  ...(preset.takesUpFrom === undefined ? {} : { takesUpFrom: preset.takesUpFrom }),
   // It says so in its dialogue, and a new conversation is begun there.
   hasLost: () => false,
   dialogue: (from) => createDialogue(acpDialect(preset), from),

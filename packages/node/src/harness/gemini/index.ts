@@ -36,6 +36,11 @@ const launch = (context: SessionContext): SessionLaunch => {
   };
 };
 
+const MINUTE_MS = 60_000;
+
+/** Its record has the minute in its name: one that it takes up again in the minute of its beginning, it first writes over. */
+const afterMinute = (begunMs: number): number => (Math.floor(begunMs / MINUTE_MS) + 1) * MINUTE_MS + 1_000;
+
 /** The adapter of Gemini CLI. */
 export const geminiHarness = acpHarness({
   id: 'gemini',
@@ -50,6 +55,8 @@ export const geminiHarness = acpHarness({
     modes: { ask: ['default'], plan: ['plan'] },
     hidesFailures: false,
     counts: 'turn',
+    takesUpFrom: afterMinute,
+    tellsLate: true,
     logins: [],
     quiet: [],
     choosesInSession: false,

@@ -145,7 +145,13 @@ const beginConversation = async (
   const before = await findSession(tx.db, sessionId);
   if (before?.conversation === id) return;
   const empty = before?.branch === null && !(await openTurns(tx.db, sessionId)).some(isActive);
-  await changeSession(tx, sessionId, { conversation: id, branch: null, position: empty ? AT_BEGINNING : null, nowMs });
+  await changeSession(tx, sessionId, {
+    conversation: id,
+    conversation_at: nowMs,
+    branch: null,
+    position: empty ? AT_BEGINNING : null,
+    nowMs,
+  });
 };
 
 const takeModel = ({ parts, live, tx }: At, { model, effort }: Extract<SessionFact, { kind: 'model' }>): Promise<void> =>

@@ -237,3 +237,35 @@ it('a conversation that the program does not have is replaced by a new one, and 
   const events = await scene.place.store.ownEvents({ owner: id, after: 0, limit: 100 });
   expect(events.filter(({ body }) => body.kind === 'notice' && body.text.includes('begins a new one')).length).toBe(1);
 });
+
+it('a conversation that cannot be taken up again yet is left alone until it can, and the session says so', async () => {
+  scene.place.restMs = 60_000;
+  const { id } = await begin();
+  (await given('one')).say(init, echo('one'), result);
+  await turnIs(id, 'one', 'ended');
+  const begun = scene.place.clock.nowMs();
+  await scene.node.sessions.leave(id, 'close');
+  await stateIs(id, 'dormant');
+  await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+  const waits = await until('the reason', async () => {
+    const view = await scene.node.sessions.show(id);
+    return view.reason === null ? null : view;
+  });
+  expect([waits.state, waits.queued, waits.reason]).toEqual(['dormant', 1, expect.stringContaining('up again from 20')]);
+  // It waits over a start of the node, too; whoever closes it meanwhile is obeyed.
+  await scene.node.talking.detach();
+  await startAgain();
+  await scene.node.sessions.leave(id, 'close');
+  await until('it to be closed', async () => (await scene.node.sessions.show(id)).held);
+  await scene.node.sessions.resume(id);
+  expect(scene.place.talkers.length).toBe(1);
+  await until('another program', () => {
+    scene.place.pass(1_000);
+    return scene.place.talkers[1] ?? null;
+  });
+  const talker = await given('two');
+  expect(scene.place.clock.nowMs() - begun).toBeGreaterThan(58_000);
+  talker.say(init, echo('two'));
+  await turnIs(id, 'two', 'accepted');
+  expect(await scene.node.sessions.show(id)).toMatchObject({ state: 'running', reason: null });
+});

@@ -19,6 +19,7 @@ import {
 import type { Live, SessionConductorParts } from './context.ts';
 import { attend, backInQueue, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
+import { restsUntil } from './rest.ts';
 import { emptyQueue, settleProgram } from './settle.ts';
 import { takeCheckpoint } from './checkpoints.ts';
 import { lookAtFiles } from './look.ts';
@@ -36,10 +37,12 @@ export type SessionsConductor = SessionConductor & {
   detach(): Promise<void>;
 };
 
-type Conducting = { again: boolean; live: Live | null; readonly done: Promise<void> };
+/** `fromMs`: what is to be done waits for that instant. */
+type Conducting = { again: boolean; live: Live | null; fromMs: number | null; readonly done: Promise<void> };
 
 export const createSessionsConductor = (parts: SessionConductorParts): SessionsConductor => {
   const conducting = new Map<string, Conducting>();
+  const later = new Map<string, number>();
   const detached = new AbortController();
   let timer: NodeJS.Timeout | null = null;
   let unsubscribe: (() => void) | null = null;
@@ -48,6 +51,7 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
   const conduct = async (id: string, mine: Conducting): Promise<void> => {
     while (!detached.signal.aborted) {
       mine.again = false;
+      mine.fromMs = null;
       const session = await findSession(parts.store.read, id);
       if (session === null || session.ended_at !== null) return;
       const going = await goOn(parts, session, { mine, detached: detached.signal });
@@ -64,12 +68,14 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
       return;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    const mine: Conducting = { again: false, live: null, done: promise };
+    const mine: Conducting = { again: false, live: null, fromMs: null, done: promise };
     conducting.set(id, mine);
+    later.delete(id);
     conduct(id, mine)
       .catch((thrown: unknown) => fail(parts, id, { thrown, detached: detached.signal }))
       .finally(() => {
         conducting.delete(id);
+        if (mine.fromMs !== null) later.set(id, mine.fromMs);
         resolve();
         if (mine.again) wake(id);
       });
@@ -102,6 +108,7 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
     await parts.interactions.timeOut();
     await lift();
     for (const { live } of conducting.values()) if (live !== null) await passTime(parts, live);
+    for (const [id, fromMs] of later) if (fromMs <= parts.clock.nowMs()) wake(id);
   };
 
   return {
@@ -182,6 +189,8 @@ const goOn = async (
   if (asleep !== null) return asleep;
   const needed = session.run_id !== null || isBegun(session) || (await hasWork(parts, session));
   if (!needed) return false;
+  mine.fromMs = await restsUntil(parts, session);
+  if (mine.fromMs !== null) return false;
   const live = await haveProgram(parts, session, detached);
   if (live === null) return !detached.aborted;
   if (detached.aborted) {

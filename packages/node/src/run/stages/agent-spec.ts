@@ -1,10 +1,11 @@
 // How an agent program is started, for a turn or with its full screen.
 
+import { OrreryError } from '@orrery/protocol';
 import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.ts';
 import { needsProgram, notInstalled } from '../../harness/program.ts';
-import { openAttempt } from '../../task/index.ts';
+import { keptAgent, openAttempt } from '../../task/index.ts';
 import type { OpenAttempt } from '../attempt-context.ts';
 import { memoryNote } from '../memory.ts';
 import { goalNote } from './goal.ts';
@@ -37,18 +38,36 @@ export const openingPrompt = ({ intent }: OpenAttempt, prompt: string, input: st
     .filter((part) => part !== null)
     .join('\n\n');
 
-/** What every agent is told beside its prompt. */
-const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null =>
-  memoryNote(
+/** What an agent is told beside its prompt: who it is, and what it remembers. */
+const noteOf = ({ prepared, intent, task }: OpenAttempt): string | null => {
+  const memory = memoryNote(
     prepared.settings.memory.filter((kind) => kind !== 'project' || task.project_id !== null),
     intent,
   );
+  const told = [agentWords(task), memory].filter((part) => part !== null);
+  return told.length === 0 ? null : told.join('\n\n');
+};
+
+const agentWords = (task: OpenAttempt['task']): string | null => {
+  const words = keptAgent(task)?.prompt ?? '';
+  return words === '' ? null : words;
+};
+
+/** Another program than was asked for may have been named by the project since. */
+const refuseUnheard = ({ task }: OpenAttempt, harness: Harness): void => {
+  if (harness.capabilities.systemPrompt || agentWords(task) === null) return;
+  throw new OrreryError('unsupported', `${harness.id} cannot be told what the agent ${keptAgent(task)?.name ?? ''} is.`, {
+    rule: 'It takes no system prompt; an agent is never run without its words.',
+    fix: 'orrery harness list',
+  });
+};
 
 /** What the adapter is told. @throws OrreryError harness_not_installed */
 export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: string): Promise<TurnContext> => {
   const { parts, prepared, environment } = open;
   const program = needsProgram(harness) ? await parts.program(harness.id) : null;
   if (needsProgram(harness) && program === null) throw notInstalled(harness);
+  refuseUnheard(open, harness);
   const attempt = await openAttempt(parts.store.read, open.task.id);
   return {
     program,

@@ -14,6 +14,8 @@ import { sessionTombstones } from './013-session-tombstones.ts';
 import { accountLimits } from './014-account-limits.ts';
 import { sessionBudgets } from './015-session-budgets.ts';
 import { sessionTitles } from './016-session-titles.ts';
+import { conversationBegun } from './017-conversation-begun.ts';
+import { taskAgent } from './018-task-agent.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -36,4 +38,6 @@ export const migrations: readonly Migration[] = [
   accountLimits,
   sessionBudgets,
   sessionTitles,
+  conversationBegun,
+  taskAgent,
 ];
