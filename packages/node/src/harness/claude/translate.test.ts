@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { play, readRecordings } from '../contract.ts';
 import { claudeHarness } from './index.ts';
+import { claudeDialect } from './translate.ts';
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
 const assistant = (id: string, ...content: unknown[]): string =>
@@ -105,6 +106,23 @@ describe('Claude Code', () => {
       message: "You've hit your 5-hour limit",
       resetsAt: '2030-03-17T17:46:40.000Z',
     });
+  });
+
+  it('forgets at the end of a turn what was heard of its failure: the next one fails for its own reason', () => {
+    const frames = [
+      { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_900_000_000 } },
+      { type: 'result', subtype: 'success', is_error: true, result: "You've hit your 5-hour limit" },
+      { type: 'result', subtype: 'error_during_execution', is_error: true, result: 'Something else went wrong' },
+    ];
+    let state = claudeDialect.initial;
+    const told = frames.map((frame) => {
+      ({ state } = claudeDialect.frame(state, frame));
+      return state.reported;
+    });
+    expect(told.slice(1)).toMatchObject([
+      { failure: 'usage_limit', resetsAt: '2030-03-17T17:46:40.000Z' },
+      { failure: 'program', resetsAt: null },
+    ]);
   });
 
   it('says what it does not know once, counts it, and goes on', () => {

@@ -227,10 +227,10 @@ const onResult = (now: State, value: unknown): Step<State> => {
     usage === undefined || usage === null
       ? []
       : [{ kind: 'usage', inputTokens: input, outputTokens: usage.output_tokens, cachedTokens: usage.cache_read_input_tokens }];
-  return {
-    state: { ...now, settled: true, conversation: data.session_id ?? now.conversation, reported: reportedBy(now, data) },
-    events,
-  };
+  const conversation = data.session_id ?? now.conversation;
+  // What was heard of this turn's failure says nothing about the next turn's.
+  const over = { ...now, limitResetsAt: null, apiError: null };
+  return { state: { ...over, settled: true, conversation, reported: reportedBy(now, data) }, events };
 };
 
 const reportedBy = (now: State, frame: z.output<typeof resultFrame>): Reported => {
