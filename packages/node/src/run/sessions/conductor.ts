@@ -19,8 +19,8 @@ import {
 import type { Live, SessionConductorParts } from './context.ts';
 import { attend, backInQueue, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
-import { restsUntil } from './rest.ts';
-import { emptyQueue, settleProgram } from './settle.ts';
+import { rest, restsUntil } from './rest.ts';
+import { settleProgram } from './settle.ts';
 import { takeCheckpoint } from './checkpoints.ts';
 import { lookAtFiles } from './look.ts';
 import { rewind } from './rewind.ts';
@@ -229,16 +229,6 @@ const settleEnded = async (parts: SessionConductorParts, live: Live, end: RunEnd
   parts.atKillPoint('session-ended', live.program);
   await live.handle.finish();
 };
-
-const rest = (parts: SessionConductorParts, { id, wanted }: SessionRow): Promise<void> =>
-  parts.store.transaction(async (tx) => {
-    const nowMs = parts.clock.nowMs();
-    if (wanted === 'end') {
-      await emptyQueue(tx, id, nowMs);
-      return changeSession(tx, id, { wanted: null, state: 'ended', reason: null, ended_at: nowMs, nowMs });
-    }
-    return changeSession(tx, id, { wanted: null, state: 'dormant', reason: null, nowMs });
-  });
 
 /** The program of a session; null when the one it had is gone and settled, or the node stops. */
 const haveProgram = async (parts: SessionConductorParts, session: SessionRow, detached: AbortSignal): Promise<Live | null> => {

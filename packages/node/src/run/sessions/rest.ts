@@ -1,8 +1,9 @@
-// A program that cannot take a conversation up again at once is not started before it can; nothing else of the session waits.
+// A session without a program: that it sleeps or ended, and from when on its program can take its conversation up again.
 
 import { toInstant } from '../../kernel/clock.ts';
 import { changeSession, type SessionRow } from '../../session/index.ts';
 import type { SessionConductorParts } from './context.ts';
+import { emptyQueue } from './settle.ts';
 
 /** The instant (ms) at which its program may be started, told as the session's reason; null: now. */
 export const restsUntil = async (parts: SessionConductorParts, session: SessionRow): Promise<number | null> => {
@@ -16,3 +17,14 @@ export const restsUntil = async (parts: SessionConductorParts, session: SessionR
   if (session.reason !== reason) await parts.store.transaction((tx) => changeSession(tx, session.id, { reason, nowMs }));
   return fromMs;
 };
+
+/** What a person wanted of it is so. */
+export const rest = (parts: SessionConductorParts, { id, wanted }: SessionRow): Promise<void> =>
+  parts.store.transaction(async (tx) => {
+    const nowMs = parts.clock.nowMs();
+    if (wanted === 'end') {
+      await emptyQueue(tx, id, nowMs);
+      return changeSession(tx, id, { wanted: null, state: 'ended', reason: null, ended_at: nowMs, nowMs });
+    }
+    return changeSession(tx, id, { wanted: null, state: 'dormant', reason: null, nowMs });
+  });
