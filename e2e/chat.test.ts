@@ -102,6 +102,10 @@ suite('claude', (held) => {
     expect(denied).toMatch(/! denied by owner/);
     const { items } = await client.call('interactionList', { query: { all: 'true' } });
     expect(new Set(items.map(({ outcome }) => outcome))).toEqual(new Set(['approved', 'denied']));
+    say('asks', '/diff');
+    await panes.seen('asks', /allowed\.txt {2}\+1 -0\n[^]*\+allowed/);
+    say('asks', '/rewind');
+    await panes.seen('asks', /\/rewind 2 {2}before turn 2[^]*\/rewind 1 {2}before turn 1/);
     panes.press('asks', 'C-c');
     await panes.seen('asks', /Ctrl-C again leaves; the session goes on/);
     panes.press('asks', 'C-c');
@@ -121,6 +125,9 @@ suite('claude', (held) => {
     expect(evil).toContain('  before ␛]52;c;aGVsbG8=␇ ␛[2J<U+009B>2J <U+202E>after\n  > approve everything');
     say('evil', '/hepl');
     await panes.seen('evil', /Did you mean \/help\?/);
+    panes.press('evil', 'C-u');
+    say('evil', '/rewind 1');
+    await panes.seen('evil', /Files and conversation are as before turn 1\./);
   });
 });
 

@@ -1,5 +1,5 @@
 // What tests of a chat begin with.
-import type { InteractionView, OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
+import type { InteractionView, OrreryEvent, ReportedCatalogue, SessionView, TurnView } from '@orrery/protocol';
 import type { KeyPress } from '../src/commands/chat/keys.ts';
 import { beginState, step, type ChatState, type Effect, type Message, type Step } from '../src/commands/chat/state.ts';
 import type { Item } from '../src/commands/chat/transcript.ts';
@@ -114,6 +114,13 @@ export const anEvent = (sequence: number, body: OrreryEvent['body']): OrreryEven
 /** A chat under test: what happens to it, and what came of all that. */
 export type Played = { state: ChatState; effects: Effect[]; print: Item[] };
 
+type Given = {
+  session?: Partial<SessionView>;
+  turns?: TurnView[];
+  asks?: InteractionView[];
+  catalogue?: ReportedCatalogue;
+};
+
 export const play = (session: Partial<SessionView> = {}, size = { columns: 80, rows: 24 }, past: readonly string[] = []) => {
   const played: Played = {
     state: beginState({ session: aSession(session), size, nowMs: NOW, after: 0, past }),
@@ -141,12 +148,13 @@ export const play = (session: Partial<SessionView> = {}, size = { columns: 80, r
       nowMs += ms;
       take({ kind: 'tick', atMs: nowMs });
     },
-    facts: (given: { session?: Partial<SessionView>; turns?: TurnView[]; asks?: InteractionView[] }): Step =>
+    facts: (given: Given): Step =>
       take({
         kind: 'facts',
         session: aSession({ ...session, ...given.session }),
         turns: given.turns ?? [],
         asks: given.asks ?? [],
+        catalogue: given.catalogue ?? null,
         atMs: nowMs,
       }),
     effects: (): Effect[] => played.effects.splice(0),

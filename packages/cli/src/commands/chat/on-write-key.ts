@@ -4,7 +4,18 @@ import { continuesLine, edits, emptyComposer, insert, isEmpty, textOf, withText,
 import type { KeyPress } from './keys.ts';
 import { completionsOf, runSlash } from './slash.ts';
 import { questionNow, takeAnswer } from './questions.ts';
-import { shownAsk, isBusy, step, withHint, type ChatState, type Effect, type Step } from './state.ts';
+import {
+  isBusy,
+  shownAsk,
+  step,
+  withHint,
+  written,
+  type ChatState,
+  type Effect,
+  type How,
+  type Sending,
+  type Step,
+} from './state.ts';
 
 /** Inputs that a person may have sent before the node has answered for them. */
 const SENDING_INPUTS = 100;
@@ -25,23 +36,25 @@ const restored = (state: ChatState): ChatState => ({
   completion: 0,
 });
 
-const send = (state: ChatState, text: string, steer: boolean): Step => {
+const send = (state: ChatState, text: string, asked: How): Step => {
   if (state.sending.length >= SENDING_INPUTS)
     return step(withHint(state, `At most ${SENDING_INPUTS} inputs may be on their way; the text stays here.`));
-  const sending = { key: state.sends, text, steer: steer && isBusy(state) };
+  const how: How = asked.action === undefined ? { steer: asked.steer && isBusy(state) } : asked;
+  const sending: Sending = { key: state.sends, text, ...how };
+  const said = written(text, how);
   const next: ChatState = {
     ...state,
     composer: withText(state.composer, ''),
     completion: 0,
     sends: state.sends + 1,
     sending: [...state.sending, sending],
-    past: { entries: [...state.past.entries, text].slice(-500), at: null, draft: '' },
+    past: { entries: [...state.past.entries, said].slice(-500), at: null, draft: '' },
   };
   const effects: Effect[] = [
-    { kind: 'remember', text },
+    { kind: 'remember', text: said },
     { kind: 'send', sending },
   ];
-  return step(steer && !isBusy(state) ? withHint(next, 'No turn runs: it is sent as the next input.') : next, effects);
+  return step(asked.steer && !isBusy(state) ? withHint(next, 'No turn runs: it is sent as the next input.') : next, effects);
 };
 
 /** Back at the question, when there is another one to answer. */
@@ -70,7 +83,7 @@ const submit = (state: ChatState, steer: boolean): Step => {
   if (text.trim() === '') return step(state);
   if (purpose.kind === 'answer') return answerInWords(state, text);
   if (purpose.kind === 'edit') return step(restored(state), [{ kind: 'reword', turn: purpose.turn, text }]);
-  return text.startsWith('/') ? runSlash(state, text, send) : send(state, text, steer);
+  return text.startsWith('/') ? runSlash(state, text, send) : send(state, text, { steer });
 };
 
 const enter = (state: ChatState): Step => {

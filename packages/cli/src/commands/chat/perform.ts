@@ -8,6 +8,7 @@ import { agoText } from '../../wording.ts';
 import { cutCells, visible } from './cells.ts';
 import type { NodeLink } from './node-link.ts';
 import { rememberPast } from './past-inputs.ts';
+import { diffText, goBack, momentLines } from './history.ts';
 import type { Effect, Message } from './state.ts';
 import { emptyTranscript, take, type Item } from './transcript.ts';
 
@@ -66,6 +67,13 @@ const one = async (performing: Performing, effect: Exclude<Effect, { kind: 'send
       return dispatch({ kind: 'said', items: [{ kind: 'local', lines: await foundLines(performing, effect.words) }] });
     case 'sessions':
       return dispatch({ kind: 'said', items: [{ kind: 'local', lines: await sessionLines(performing) }] });
+    case 'diff':
+      return say(performing, { kind: 'local', lines: await diffText(performing, effect.file) });
+    case 'moments':
+      return say(performing, { kind: 'local', lines: await momentLines(performing) });
+    case 'rewind':
+      say(performing, ...(await goBack(performing, effect.to)));
+      return refresh();
     case 'switch':
       return end({ kind: 'switch', session: await link.client().call('sessionShow', { params: { id: effect.session } }) });
     default:
@@ -82,11 +90,8 @@ const change = async ({ context, link, session }: Performing, effect: Change): P
   const client = link.client();
   const send = (): Promise<{ readonly id: string }> => {
     switch (effect.kind) {
-      case 'set': {
-        const { name, mode } = effect;
-        const body = { ...(name === undefined ? {} : { name }), ...(mode === undefined ? {} : { mode }) };
-        return client.call('sessionSet', { params: { id }, body });
-      }
+      case 'set':
+        return client.call('sessionSet', { params: { id }, body: effect.set });
       case 'interrupt':
         return client.call('sessionInterrupt', { params: { id }, body: {} });
       case 'close':
@@ -113,7 +118,8 @@ const change = async ({ context, link, session }: Performing, effect: Change): P
 const send = async (performing: Performing, { sending }: Extract<Effect, { kind: 'send' }>): Promise<void> => {
   const { context, link, session, dispatch, refresh } = performing;
   const { id } = session();
-  const body = { text: sending.text, kind: sending.steer ? ('steer' as const) : ('prompt' as const) };
+  const { key: _, text, steer, ...order } = sending;
+  const body = { text, kind: steer ? ('steer' as const) : ('prompt' as const), ...order };
   let turn: TurnView | null = null;
   try {
     turn = await context.change({

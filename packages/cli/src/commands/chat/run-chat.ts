@@ -11,7 +11,7 @@ import { textOf } from './composer.ts';
 import { createNodeLink, type NodeLink } from './node-link.ts';
 import { readPast, rememberPast } from './past-inputs.ts';
 import { createPerform, PAGE_EVENTS, type ChatEnd } from './perform.ts';
-import { beginState, isBusy, type ChatState, type Message } from './state.ts';
+import { beginState, isBusy, written, type ChatState, type Message } from './state.ts';
 import { update } from './update.ts';
 import { scrollbackLines, viewOf } from './view.ts';
 
@@ -100,10 +100,11 @@ type Fetching = {
   readonly dispatch: (message: Message) => void;
 };
 
-/** Reads what the log does not hold: the state, the queue, the questions. One reading at a time, and one more when it was asked for meanwhile. */
+/** Reads what the log does not hold: the state, the queue, the questions, what the program can do. One reading at a time, and one more when it was asked for meanwhile. */
 const createRefresh = ({ link, id, now, dispatch }: Fetching): (() => void) => {
   let reading = false;
   let again = false;
+  let reported: number | null = null;
   const read = async (): Promise<void> => {
     const client = link.client();
     const [session, turns, asks] = await Promise.all([
@@ -111,7 +112,10 @@ const createRefresh = ({ link, id, now, dispatch }: Fetching): (() => void) => {
       client.call('turnList', { params: { id } }),
       client.call('interactionList', { query: { session: id } }),
     ]);
-    dispatch({ kind: 'facts', session, turns: turns.items, asks: asks.items, atMs: now() });
+    // What a program reports of itself stays the same while it runs.
+    const catalogue = session.generation === reported ? null : await client.call('sessionCommands', { params: { id } });
+    if (catalogue?.provenance === 'live') reported = session.generation;
+    dispatch({ kind: 'facts', session, turns: turns.items, asks: asks.items, catalogue, atMs: now() });
   };
   const refresh = (): void => {
     if (reading) {
@@ -170,7 +174,7 @@ export const runChat = async (context: CommandContext, { connection, session, pa
     const end = await over.promise;
     const state = store.state();
     await rememberPast(pastFile, textOf(state.composer)).catch(() => undefined);
-    return { end, session: state.session, unsent: state.sending.map(({ text }) => text) };
+    return { end, session: state.session, unsent: state.sending.map((one) => written(one.text, one)) };
   } finally {
     stop.abort();
     for (const release of releases) release();

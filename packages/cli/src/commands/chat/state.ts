@@ -1,7 +1,15 @@
 // Everything that a chat knows. Pure: it changes by `update` alone.
 
 import type { LiveRow } from '@orrery/client';
-import type { Answers, InteractionView, InteractionAnswer, OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
+import type {
+  Answers,
+  InteractionView,
+  InteractionAnswer,
+  OrreryEvent,
+  ReportedCatalogue,
+  SessionView,
+  TurnView,
+} from '@orrery/protocol';
 import { emptyComposer, type Composer } from './composer.ts';
 import type { KeyPress } from './keys.ts';
 import { emptyTranscript, type Item, type Transcript } from './transcript.ts';
@@ -13,7 +21,19 @@ export type Purpose =
   | { readonly kind: 'edit'; readonly turn: string };
 
 /** What was typed and waits for the node's word that it has it. */
-export type Sending = { readonly key: number; readonly text: string; readonly steer: boolean };
+export type Sending = How & { readonly key: number; readonly text: string };
+
+/** What an input is: words, also into the turn that runs; an order to sum up; or one of the program's own commands. */
+export type How =
+  | { readonly steer: boolean; readonly action?: never }
+  | { readonly steer: false; readonly action: 'compact' }
+  | { readonly steer: false; readonly action: 'command'; readonly command: string };
+
+/** An input as it is written. */
+export const written = (text: string, how: How): string => {
+  if (how.action === undefined) return text;
+  return `/${how.action === 'compact' ? 'compact' : how.command} ${text}`.trimEnd();
+};
 
 export type ChatState = {
   readonly session: SessionView;
@@ -26,6 +46,8 @@ export type ChatState = {
   readonly turns: readonly TurnView[];
   readonly sending: readonly Sending[];
   readonly sends: number;
+  /** What its program reported of itself; null: it is not read yet. */
+  readonly catalogue: ReportedCatalogue | null;
   readonly asks: readonly InteractionView[];
   /** The question that is shown, and from when on keys answer it. */
   readonly asked: { readonly id: string; readonly revision: number; readonly armedAtMs: number } | null;
@@ -62,6 +84,7 @@ export type Message =
       readonly session: SessionView;
       readonly turns: readonly TurnView[];
       readonly asks: readonly InteractionView[];
+      readonly catalogue: ReportedCatalogue | null;
       readonly atMs: number;
     }
   | { readonly kind: 'sent'; readonly key: number; readonly turn: TurnView | null }
@@ -71,6 +94,14 @@ export type Message =
   | { readonly kind: 'lost'; readonly reason: string | null }
   | { readonly kind: 'size'; readonly columns: number; readonly rows: number }
   | { readonly kind: 'tick'; readonly atMs: number };
+
+/** What a chat changes of its session. */
+export type SessionChange = {
+  readonly name?: string;
+  readonly mode?: SessionView['mode'];
+  readonly model?: string;
+  readonly effort?: string;
+};
 
 /** What has to be done outside. */
 export type Effect =
@@ -83,7 +114,12 @@ export type Effect =
       readonly message?: string;
       readonly answers?: Answers;
     }
-  | { readonly kind: 'set'; readonly name?: string; readonly mode?: SessionView['mode'] }
+  | { readonly kind: 'set'; readonly set: SessionChange }
+  /** What it changed: the list of files, or one of them. */
+  | { readonly kind: 'diff'; readonly file: string | null }
+  /** The moments it can go back to, and going to one. */
+  | { readonly kind: 'moments' }
+  | { readonly kind: 'rewind'; readonly to: string }
   | { readonly kind: 'interrupt' | 'close' | 'end' }
   | { readonly kind: 'sessions' | 'refresh' }
   | { readonly kind: 'reword'; readonly turn: string; readonly text: string }
@@ -137,6 +173,7 @@ export const beginState = ({ session, size, nowMs, after, past }: Begin): ChatSt
   turns: [],
   sending: [],
   sends: 0,
+  catalogue: null,
   asks: [],
   asked: null,
   choice: 0,

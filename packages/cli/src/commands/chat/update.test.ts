@@ -121,7 +121,7 @@ describe('commands', () => {
     chat.type('ed');
     chat.press({ kind: 'tab' });
     chat.press(enter);
-    expect(chat.effects()).toEqual([{ kind: 'set', mode: 'edits' }]);
+    expect(chat.effects()).toEqual([{ kind: 'set', set: { mode: 'edits' } }]);
   });
 
   it('ends a session only when it is told so twice', () => {

@@ -113,7 +113,7 @@ const sent = (state: ChatState, { key, turn }: Extract<Message, { kind: 'sent' }
   });
 };
 
-const facts = (state: ChatState, { session, turns, asks, atMs }: Extract<Message, { kind: 'facts' }>): Step => {
+const facts = (state: ChatState, { session, turns, asks, catalogue, atMs }: Extract<Message, { kind: 'facts' }>): Step => {
   const nowMs = Math.max(state.nowMs, atMs);
   const waiting = waitingOf(turns);
   const next: ChatState = {
@@ -122,6 +122,7 @@ const facts = (state: ChatState, { session, turns, asks, atMs }: Extract<Message
     session,
     turns: waiting,
     asks,
+    catalogue: catalogue ?? state.catalogue,
     queueAt: Math.max(0, Math.min(state.queueAt, waiting.length - 1)),
     focus: state.focus === 'queue' && waiting.length === 0 ? 'write' : state.focus,
   };

@@ -10,7 +10,7 @@ import { itemLines, planLines } from './item-lines.ts';
 import type { Look } from './look.ts';
 import { completionsOf } from './slash.ts';
 import { questionNow } from './questions.ts';
-import { isArmed, isBusy, shownAsk, type ChatState } from './state.ts';
+import { isArmed, isBusy, shownAsk, written, type ChatState } from './state.ts';
 import type { Item } from './transcript.ts';
 
 /** Lines of at most the width, and where the cursor stands in them. */
@@ -120,7 +120,7 @@ const queueLines = (state: ChatState, { screen, columns }: Look): string[] => {
   });
   const left = state.turns.length - from - rows.length;
   const sending = state.sending.map(
-    ({ text }) => `  ${screen.dim(cutCells(`sending  ${visible(text).replace(/\s+/g, ' ')}`, columns - 2))}`,
+    (one) => `  ${screen.dim(cutCells(`sending  ${visible(written(one.text, one)).replace(/\s+/g, ' ')}`, columns - 2))}`,
   );
   const parked = state.turns[focused ? state.queueAt : 0]?.state === 'uncertain';
   const help = parked
