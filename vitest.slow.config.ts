@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The slow tests: real programs, real processes, the kernel. A process for each file, so that none sees another's children. */
+/** The slow tests: real programs, real processes, the kernel. A process for each file, so that none sees another's children; two at a time. */
 export default defineConfig({
   test: {
     include: [
@@ -11,6 +11,7 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -18,11 +18,17 @@ const SLOW = { timeout: 240_000 };
 
 const talkers = ['claude', 'codex', 'pi'] as const satisfies readonly AgentName[];
 
+/** Who goes on with the conversation of whom. */
+const successor: Readonly<Record<AgentName, AgentName>> = { claude: 'codex', codex: 'pi', pi: 'claude' };
+
 const cases = {
   named: [
     { text: 'Here.' },
     { text: '**"A broken *pomegranate* press."**', on: 'side', times: 'forever', matchPrompt: '\\[named\\]' },
   ],
+  // Before the next one, whose marker is in the record.
+  on: [{ shell: 'cat first.txt > second.txt' }, { text: 'The second goes on.' }],
+  over: [{ shell: 'echo by-the-first > first.txt' }, { text: 'The first has done its part.' }],
   gone: [{ shell: 'echo kept > work.txt' }, { text: 'A rare pomegranate.' }],
 };
 
@@ -54,11 +60,13 @@ for (const name of talkers) {
       return sessionIn(client, session.id, ['idle']);
     };
 
-    /** Refs of checkpoints in the node's own copies of repositories. */
-    const checkpointRefs = (): string => {
+    /** Refs of a session's checkpoints in the node's own copies of repositories. */
+    const checkpointRefs = (id: string): string => {
       const mirrors = join(place.data, 'mirrors');
       return readdirSync(mirrors)
-        .map((one) => execFileSync('git', ['-C', join(mirrors, one), 'for-each-ref', 'refs/orrery/checkpoints/']).toString())
+        .map((one) =>
+          execFileSync('git', ['-C', join(mirrors, one), 'for-each-ref', `refs/orrery/checkpoints/${id}/`]).toString(),
+        )
         .join('');
     };
 
@@ -68,7 +76,10 @@ for (const name of talkers) {
       await say(id, 'Look at the press. [named]');
       const title = async (): Promise<string> => (await client.call('sessionShow', { params: { id } })).title;
       await waitFor('the title', async () => (await title()) === 'A broken pomegranate press', 30_000);
-      const asked = model.log().filter(({ call }) => call?.model === 'small');
+      const asked = await waitFor('the call in the log of the model', () => {
+        const calls = model.log().filter(({ call }) => call?.model === 'small');
+        return calls.length > 0 ? calls : null;
+      });
       expect(asked.map(({ call, body }) => [call?.tools.length, body.includes('Here.'), body.includes(place.folder)])).toEqual([
         [0, false, false],
       ]);
@@ -78,11 +89,32 @@ for (const name of talkers) {
       await client.call('sessionEnd', { params: { id }, body: {} });
     });
 
+    it('goes on with another program, which is given a record of it, in the same files and under its name', async () => {
+      const { id, name: called, environment } = await begin();
+      await say(id, 'Begin it. [over]');
+      const other = successor[name];
+      const handed = await place.cli(['session', 'hand-over', called, 'MARKER-on Go on. [on]', '--harness', other, '--json']);
+      expect(handed.stderr).toBe('');
+      const { session } = handed.envelope().result as { readonly session: SessionView };
+      expect(session).toMatchObject({ name: called, harness: other, handedFrom: id, environment: { id: environment.id } });
+      const [first] = (await client.call('turnList', { params: { id: session.id } })).items;
+      expect((await turnOver(client, session.id, first!.id)).outcome).toBe('success');
+      expect(await sessionIn(client, id, ['ended'])).toMatchObject({ handedTo: session.id });
+      expect(model.promptCounts()['MARKER-on']).toBe(1);
+      const [call] = model.log().filter(({ body }) => body.includes('MARKER-on'));
+      expect(call?.body).toContain(`This is a record of a conversation with ${name}`);
+      expect(call?.body).toContain('The first has done its part.');
+      expect(call?.body).toContain('added first.txt');
+      const { stdout } = await place.cli(['env', 'exec', environment.name, '--', 'cat', 'second.txt']);
+      expect(stdout).toContain('by-the-first');
+      await client.call('sessionEnd', { params: { id: session.id }, body: {} });
+    });
+
     it('is deleted with all that was said in it, once it is over and its work is saved', async () => {
       const { id, name: called, environment } = await begin();
       await client.call('attachmentAdd', { params: { id }, query: { name: 'a.txt' }, body: Buffer.from('attached') });
       await say(id, 'Make it. [gone]');
-      expect(checkpointRefs()).not.toBe('');
+      expect(checkpointRefs(id)).not.toBe('');
       const found = async (): Promise<number> =>
         (await client.call('sessionSearch', { query: { q: 'pomegranate' } })).items.length;
       expect(await found()).toBe(1);
@@ -97,7 +129,7 @@ for (const name of talkers) {
       expect(await codeOf(client.call('sessionShow', { params: { id } }))).toBe('history_expired');
       expect(await codeOf(client.call('turnAdd', { params: { id }, body: { text: 'again' } }))).toBe('history_expired');
       expect(await found()).toBe(0);
-      expect(checkpointRefs()).toBe('');
+      expect(checkpointRefs(id)).toBe('');
       expect(readdirSync(join(place.data, 'attachments'))).toEqual([]);
       expect((await client.call('salvageList')).items.length).toBeGreaterThan(0);
     });

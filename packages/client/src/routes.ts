@@ -59,6 +59,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionChanges: get('/sessions/:id/changes'),
   sessionChange: get('/sessions/:id/changes/file'),
   sessionRewind: post('/sessions/:id/rewind'),
+  sessionHandOver: post('/sessions/:id/hand-over'),
   sessionDelete: remove('/sessions/:id'),
   turnList: get('/sessions/:id/turns'),
   turnAdd: post('/sessions/:id/turns'),

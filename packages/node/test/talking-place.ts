@@ -274,6 +274,7 @@ const startNode = async (
     openInteractions: (id) => countOpen(store.read, id),
     abilities: () => abilities,
     accountLimit: ({ model }) => limitOf(store.read, accountOf(harness, model), clock.nowMs()),
+    changedFiles: async () => ['M made.txt'],
     usageOf: (id) => createUsage({ store }).ofTask(id),
     checkRoom: () => undefined,
     conductor: () => talking,

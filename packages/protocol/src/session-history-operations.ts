@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { done, id, operation } from './operation.ts';
-import { checkpointList, checkpointView, sessionRewind, sessionRewound } from './session-history.ts';
+import { checkpointList, checkpointView, sessionHandOver, sessionRewind, sessionRewound } from './session-history.ts';
+import { sessionView } from './session.ts';
 
 /** Operations on a session as a whole, behind its turns. */
 export const sessionHistoryOperations = {
@@ -30,6 +31,17 @@ export const sessionHistoryOperations = {
     params: id,
     body: sessionRewind,
     answer: sessionRewound,
+  }),
+  sessionHandOver: operation({
+    method: 'post',
+    path: '/sessions/:id/hand-over',
+    scope: 'operator',
+    summary:
+      'Let another program go on with the conversation, in the same files; answers the session that goes on. This one ends.',
+    params: id,
+    body: sessionHandOver,
+    answer: sessionView,
+    status: 202,
   }),
   sessionDelete: operation({
     method: 'delete',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { instant } from './scalars.ts';
-import { sessionView } from './session.ts';
+import { permissionMode } from './permission.ts';
+import { instant, requestId, safeName } from './scalars.ts';
+import { promptText, sessionView } from './session.ts';
 
 // Sessions that go back, part, move and go away (contracts/sessions.md).
 
@@ -47,3 +48,18 @@ export const sessionRewound = z.object({
   replaced: z.boolean(),
 });
 export type SessionRewound = z.output<typeof sessionRewound>;
+
+/** To whom a conversation is handed over. */
+export const sessionHandOver = z.strictObject({
+  harness: z.string().min(1).max(100),
+  model: z.string().min(1).max(200).optional(),
+  effort: z.string().min(1).max(50).optional(),
+  /** Default: as it was. */
+  mode: permissionMode.optional(),
+  /** Default: the name it had. */
+  name: safeName.optional(),
+  /** Its first input, before those that wait. */
+  prompt: promptText.optional(),
+  requestId: requestId.optional(),
+});
+export type SessionHandOver = z.output<typeof sessionHandOver>;

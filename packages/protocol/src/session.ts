@@ -42,7 +42,7 @@ export const turnFailure = z.enum([
 ]);
 
 const MAX_PROMPT_CHARS = 4_000_000;
-const promptText = z.string().min(1).max(MAX_PROMPT_CHARS);
+export const promptText = z.string().min(1).max(MAX_PROMPT_CHARS);
 
 /** One input to a session. */
 export const turnView = z.object({

@@ -121,7 +121,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions }),
-    ...sessionHistoryHandlers({ store, history: given.history, review: given.review }),
+    ...sessionHistoryHandlers({ store, history: given.history, review: given.review, sessions: given.sessions }),
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...queueHandlers({ store, wake: loop.wake }),

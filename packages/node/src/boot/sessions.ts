@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
+import { OrreryError, toOrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
 import { wishOf } from '../agent/index.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
@@ -68,15 +68,27 @@ export const openTalking = (
   });
   const { environments, checkRoom } = given;
   const conductor = (): SessionConductor => talking;
-  const sessions = openSessions(parts, { environments, checkRoom, conductor });
+  const sessions = openSessions(parts, { environments, checkRoom, conductor, changedFiles: (id) => changedFiles(review, id) });
+  const review: SessionReview = createSessionReview({ ...parts, sessions, conductor, mirrorOf: parts.workspace.mirrorOf });
   return {
     interactions,
     talking,
     liveTexts,
     sessions,
     history: openHistory(parts, { sessions, environments, conductor }),
-    review: createSessionReview({ ...parts, sessions, conductor, mirrorOf: parts.workspace.mirrorOf }),
+    review,
   };
+};
+
+/** Changed files as a record of a conversation names them. */
+const changedFiles = async (review: SessionReview, id: string): Promise<string[]> => {
+  try {
+    const { files, filesChanged } = await review.changes(id, null);
+    const more = filesChanged > files.length ? [`… ${filesChanged - files.length} more`] : [];
+    return [...files.map(({ status, path }) => `${status} ${path}`), ...more];
+  } catch (thrown) {
+    return [`not known: ${toOrreryError(thrown).message}`];
+  }
 };
 
 /** What they do as a whole. */
@@ -133,7 +145,12 @@ const openInteractions = (parts: Parts, wake: (sessionId: string) => void): Inte
 /** The use cases of sessions. */
 const openSessions = (
   parts: Parts,
-  given: { readonly environments: Environments; readonly checkRoom: () => void; readonly conductor: () => SessionConductor },
+  given: {
+    readonly environments: Environments;
+    readonly checkRoom: () => void;
+    readonly conductor: () => SessionConductor;
+    readonly changedFiles: (sessionId: string) => Promise<readonly string[]>;
+  },
 ): Sessions => {
   const { store, projects } = parts;
   return createSessions({
@@ -161,6 +178,7 @@ const openSessions = (
     },
     openInteractions: (sessionId) => countOpen(store.read, sessionId),
     accountLimit: (session) => accountLimit({ store, clock, harness: parts.harnesses.get }, session),
+    changedFiles: given.changedFiles,
     usageOf: (sessionId) => parts.usage.ofTask(sessionId),
     setBudget: parts.broker.tokens.setBudget,
     budgetTold: parts.broker.tokens.changed,

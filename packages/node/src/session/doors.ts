@@ -69,6 +69,8 @@ export type SessionParts = {
   openInteractions(sessionId: string): Promise<number>;
   /** The usage limit that holds for its account, or null. */
   accountLimit(session: Pick<SessionTable, 'harness' | 'model'>): Promise<AccountLimit | null>;
+  /** Files that were changed in its environment, `status path`; a line that says why where that cannot be known. */
+  changedFiles(sessionId: string): Promise<readonly string[]>;
   /** What its model calls took so far. */
   usageOf(sessionId: string): Promise<UsageTotals>;
   /** What its model calls may cost from now on, also for a program that runs. */

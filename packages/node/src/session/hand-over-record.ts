@@ -5,7 +5,7 @@ import { isUndone, undoneRanges, type OrreryEvent } from '@orrery/protocol';
 import { hideSecretShapes } from '../kernel/secret-shapes.ts';
 import type { Store } from '../store/store.ts';
 import type { SessionRow } from './model.ts';
-import { newestEvents, openTurns } from './store.ts';
+import { newestEvents } from './store.ts';
 import {
   HAND_OVER_CHARS,
   HAND_OVER_PART_CHARS,
@@ -23,8 +23,6 @@ export type RecordParts = {
   readonly session: Pick<SessionRow, 'id' | 'name' | 'harness' | 'model'>;
   /** Rows that stand, oldest first. */
   readonly events: readonly Pick<OrreryEvent, 'sequence' | 'at' | 'turn' | 'body'>[];
-  /** Inputs that nobody has answered. */
-  readonly waiting: readonly string[];
   /** Changed files, `status path`. */
   readonly files: readonly string[];
   readonly why: RecordReason;
@@ -58,7 +56,7 @@ const section = (title: string, parts: readonly string[]): string[] =>
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
 /** The record as the next program reads it. Pure. */
-export const writeRecord = ({ session, events, waiting, files, why }: RecordParts): string => {
+export const writeRecord = ({ session, events, files, why }: RecordParts): string => {
   const inputs = events.flatMap(({ body }) => (body.kind === 'user' ? [body.text] : []));
   const [goal, ...since] = inputs;
   const ended = events.findLast(({ body }) => body.kind === 'turn.ended')?.body;
@@ -66,7 +64,6 @@ export const writeRecord = ({ session, events, waiting, files, why }: RecordPart
     ...(ended?.kind === 'turn.ended' && ended.outcome !== 'success'
       ? [`The last turn ended: ${ended.outcome}. ${ended.message ?? ''}`.trim()]
       : []),
-    ...waiting.map((text) => `Not answered yet: ${clip(text, 500)}`),
   ];
   const plan = planOf(events);
   const from = `${session.harness}${session.model === null ? '' : ` (${session.model})`} in the session ${session.name} (${session.id})`;
@@ -109,11 +106,9 @@ export const handOverRecord = async (
       body.kind === 'rewound' && body.conversation && sequence !== null ? [{ sequence, after: body.after }] : [],
     ),
   );
-  const open = why === 'rewound' ? [] : await openTurns(store.read, session.id);
   return writeRecord({
     session,
     events: events.filter(({ sequence }) => sequence === null || !isUndone(ranges, sequence)),
-    waiting: open.map(({ text }) => text),
     files: files.slice(0, HAND_OVER_FILES),
     why,
   });

@@ -2,11 +2,13 @@ import type { OperationHandlers } from '@orrery/protocol';
 import type { Store } from '../store/store.ts';
 import type { SessionHistory } from './history.ts';
 import type { SessionReview } from './review.ts';
+import type { Sessions } from './service.ts';
 
 type HistoryOperations =
   | 'sessionCheckpoints'
   | 'sessionCheckpoint'
   | 'sessionRewind'
+  | 'sessionHandOver'
   | 'sessionDelete'
   | 'sessionChanges'
   | 'sessionChange';
@@ -15,14 +17,17 @@ export const sessionHistoryHandlers = ({
   store,
   history,
   review,
+  sessions,
 }: {
   readonly store: Store;
   readonly history: SessionHistory;
   readonly review: SessionReview;
+  readonly sessions: Pick<Sessions, 'handOver'>;
 }): Pick<OperationHandlers, HistoryOperations> => ({
   sessionCheckpoints: async ({ params }) => ({ items: await history.checkpoints(params.id), seq: store.seq() }),
   sessionCheckpoint: ({ params }) => history.checkpoint(params.id),
   sessionRewind: ({ params, body }) => history.rewind(params.id, body),
+  sessionHandOver: ({ params, body }) => sessions.handOver(params.id, body),
   sessionChanges: ({ params, query }) => review.changes(params.id, query.from ?? null),
   sessionChange: ({ params, query: { oldPath = null, ...asked } }) => review.change(params.id, { oldPath, ...asked }),
   sessionDelete: async ({ params }) => {

@@ -3,6 +3,7 @@ import {
   type AttachmentView,
   type OperationCall,
   type SessionCreate,
+  type SessionHandOver,
   type SessionView,
   type TurnCreate,
   type TurnView,
@@ -14,6 +15,7 @@ import { setSession, type SessionChange } from './changes.ts';
 import { attachmentsOf } from './attachment-store.ts';
 import { takeAttachment, toAttachment } from './attachments.ts';
 import type { SessionParts } from './doors.ts';
+import { handOver } from './hand-over.ts';
 import { sendNow } from './send-now.ts';
 import { addTurn, askInterrupt, editTurn, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
 import {
@@ -56,6 +58,8 @@ export type Sessions = {
   leave(reference: string, how: 'close' | 'end'): Promise<SessionView>;
   /** What waits in one that was closed is sent again. @throws OrreryError conflict for one that ended */
   resume(reference: string): Promise<SessionView>;
+  /** Another program goes on; answers the session that does. */
+  handOver(reference: string, asked: SessionHandOver): Promise<SessionView>;
   addTurn(reference: string, asked: TurnCreate): Promise<TurnView>;
   attach(reference: string, given: Attaching): Promise<AttachmentView>;
   attachments(reference: string): Promise<AttachmentView[]>;
@@ -80,7 +84,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       await refuseDeleted(store.read, reference);
       throw sessionNotFound(reference);
     }
-    if (second !== undefined && first.id !== reference && second.ended_at === null)
+    if (second !== undefined && first.id !== reference && second.ended_at === null && second.wanted !== 'end')
       throw new OrreryError('ambiguous', `More than one session is called ${reference.slice(0, 200)}.`, {
         rule: 'A name may be used again; an id is one session.',
         fix: 'orrery session list',
@@ -193,6 +197,17 @@ export const createSessions = (parts: SessionParts): Sessions => {
         const limit = await parts.accountLimit(row);
         await changeSession(tx, row.id, { held: 0, past_limit: limit?.metAt ?? null, nowMs });
       }),
+    handOver: async (reference, { requestId = parts.ids('request'), ...asked }) => {
+      const known = await sessionByRequest(store.read, requestId);
+      const from = known?.handed_from ?? (await find(reference)).id;
+      const hash = intentHash({ handOver: from, ...asked });
+      const same = sameIntent(known, { requestId, hash });
+      if (same !== null) return view(same, true);
+      await refuseExpired(store.read, { requestId, kind: 'session' });
+      const { row, replayed } = await handOver(parts, { session: await find(from), asked, requestId, hash });
+      for (const id of [from, row.id]) parts.conductor().wake(id);
+      return view(row, replayed);
+    },
     addTurn: async (reference, asked) => {
       const row = await find(reference);
       // By its name it may be meant for one that was deleted.

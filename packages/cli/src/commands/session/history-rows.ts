@@ -83,6 +83,28 @@ export const historyCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'session',
+    verb: 'hand-over',
+    summary: 'let another program go on with a conversation, in the same files',
+    detail:
+      'It begins with a record of what was said and done; inputs that wait go along, and so does the name. The session that was handed over ends, its log stays. A budget is what is left of it.',
+    arguments: [session, { name: 'prompt', required: false, summary: 'what it is told first; - reads standard input' }],
+    options: [
+      { name: 'harness', kind: 'text', value: 'NAME', summary: 'the program that goes on', completes: 'harness' },
+      { name: 'model', kind: 'text', value: 'MODEL', summary: 'its model' },
+      { name: 'effort', kind: 'text', value: 'LEVEL', summary: 'how much it thinks' },
+      { name: 'mode', kind: 'text', value: 'MODE', summary: 'what it may do without asking; default: as before' },
+      { name: 'name', kind: 'text', value: 'NAME', summary: 'another name; default: the one that it had' },
+    ],
+    examples: [
+      { line: 'orrery session hand-over site-1 --harness codex', does: 'Codex waits for the next input' },
+      { line: 'orrery session hand-over site-1 "go on" --harness pi', does: 'and begins at once' },
+    ],
+    operations: ['sessionHandOver'],
+    changes: 'once',
+    load: async () => (await import('./history.ts')).sessionHandOver,
+  },
+  {
+    noun: 'session',
     verb: 'rename',
     summary: 'give a session a name',
     arguments: [session, { name: 'name', required: true, summary: 'the new name: letters, digits and . _ -' }],

@@ -1,9 +1,10 @@
-import type { CheckpointView } from '@orrery/protocol';
+import type { CheckpointView, SessionHandOver } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
 import { tableText } from '../../screen.ts';
 import { agoText } from '../../wording.ts';
 import type { Command } from '../command.ts';
+import { promptOf } from './start.ts';
 
 /** How long a program that ends and a large checkout may take. */
 const PATIENCE_MS = 610_000;
@@ -79,5 +80,44 @@ export const sessionRewind: Command = async (context) => {
       ...saved.map((ref) => `  What nothing else had is saved as ${inertLine(ref)}.`),
     ].join('\n'),
     hints: [`  Take it back: orrery session rewind ${session.name} --to ${before.id}`],
+  };
+};
+
+/** `orrery session hand-over`. */
+export const sessionHandOver: Command = async (context) => {
+  const { input, screen } = context;
+  const id = input.argument('session') ?? '';
+  const harness = input.text('harness');
+  if (harness === null)
+    throw new OrreryError('invalid_input', 'It needs to know which program goes on.', {
+      rule: 'Every installed harness that holds conversations can.',
+      fix: 'orrery harness list',
+    });
+  const wish = ['model', 'effort', 'mode', 'name'].flatMap((name) => {
+    const value = input.text(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const prompt = await promptOf(context);
+  const body = {
+    harness,
+    ...(Object.fromEntries(wish) as Omit<SessionHandOver, 'harness'>),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+  const { client } = await context.connect();
+  const session = await context.change({
+    intent: { session: id, ...body },
+    send: (requestId) =>
+      client.call('sessionHandOver', {
+        params: { id },
+        body: { ...body, requestId },
+        idempotencyKey: requestId,
+        timeoutMs: PATIENCE_MS,
+      }),
+    resources: (made) => [made.id],
+  });
+  return {
+    result: { session },
+    text: `${screen.good('✓')} ${inertLine(session.name)} goes on with ${inertLine(session.harness)}, as ${session.id}.`,
+    hints: [`  orrery session send ${inertLine(session.name)} "…"`],
   };
 };

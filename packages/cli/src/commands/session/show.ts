@@ -84,6 +84,8 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
         ? null
         : `${countText(session.interactions, 'question')}: orrery session interactions ${session.name}`,
     ],
+    ['handed on', session.handedTo === null ? null : `to ${session.handedTo}`],
+    ['goes on from', session.handedFrom],
     ['made', agoText(session.createdAt, nowMs)],
     ['changed', agoText(session.changedAt, nowMs)],
   ]);

@@ -5,7 +5,8 @@ import { projectFor } from '../../task-request.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { followTurn } from './follow.ts';
 
-const promptOf = async ({ input, world }: CommandContext): Promise<string | undefined> => {
+/** The words of the argument `prompt`, or standard input where it is `-`. */
+export const promptOf = async ({ input, world }: CommandContext): Promise<string | undefined> => {
   const given = input.argument('prompt');
   const text = given === '-' ? await world.stdin.read() : given;
   return text === null || text.trim() === '' ? undefined : text;
