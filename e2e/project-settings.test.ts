@@ -12,7 +12,8 @@ import { makeRepository } from './support/repository.ts';
 import { logOf, turnOver } from './support/sessions.ts';
 import { taskEnd, waitFor } from './support/wait.ts';
 
-const look = [{ shell: 'ls -A' }, { text: 'I looked.' }];
+// Qwen Code may lose the output of a command that is over at once.
+const look = [{ shell: 'ls -A; sleep 0.3' }, { text: 'I looked.' }];
 
 /** What these programs would run whatever they are told: they are not started there. */
 const refused: Readonly<Partial<Record<TalkerName, string>>> = {
