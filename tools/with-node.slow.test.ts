@@ -133,16 +133,12 @@ describe('the bootstrap in a clean clone, on Node 20 without a compiler', () => 
       expect(first.stderr).toContain('fetching Node 24');
       expect(first.stderr).toContain('dependencies are ready');
 
-      const began = performance.now();
       const bare = run(node20, [join(clone, 'tools', 'with-node.mjs'), '-e', '0'], { cwd: clone, env });
-      const tookMs = performance.now() - began;
       expect({ status: bare.status, stdout: bare.stdout, installed: bare.stderr.includes('installing') }).toEqual({
         status: 0,
         stdout: '',
         installed: false,
       });
-      expect(tookMs).toBeLessThan(2_000);
-
       expect(await terminated(node20, { clone, env, script: "process.on('SIGTERM', () => process.exit(5));" })).toEqual({
         code: 5,
         signal: null,
