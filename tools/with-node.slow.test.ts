@@ -75,7 +75,8 @@ function terminated(
 const PROBE = `
 import { createRequire } from 'node:module';
 import { version } from '@orrery/protocol/version';
-const Database: any = createRequire(new URL('../packages/node/package.json', import.meta.url))('better-sqlite3');
+type Opens = new (path: string) => { prepare(sql: string): { get(): unknown } };
+const Database: Opens = createRequire(new URL('../packages/node/package.json', import.meta.url))('better-sqlite3');
 const names = Object.keys(process.env);
 console.log(JSON.stringify({
   version,

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { OrreryError, type AgentView, type TaskIntent } from '@orrery/protocol';
-import { createAgents, taskWishOf, type Agents, type AgentsAt, type AgentWish } from '../agent/index.ts';
+import type { TaskIntent } from '@orrery/protocol';
+import { createAgents, keptText, taskWishOf, unheard, type Agents, type AgentsAt, type AgentWish } from '../agent/index.ts';
 import type { Config } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Projects } from '../project/index.ts';
-import type { KeptAgent } from '../session/index.ts';
 import type { TaskParts } from '../task/index.ts';
 
 /** What of the node agents need. */
@@ -44,20 +43,6 @@ export const chosenProgram = (asked: Program, wish: Omit<AgentWish, 'mode'> | nu
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
   };
-};
-
-/** Words that would reach nobody. */
-export const unheard = ({ name, source }: AgentView, harness: string): OrreryError =>
-  new OrreryError('unsupported', `${harness} cannot be told what the agent ${name} is.`, {
-    rule: 'It takes no system prompt; an agent is never run without its words.',
-    fix: `orrery agent show ${source}:${name}`,
-  });
-
-/** An agent's definition as a session or a task keeps it. */
-export const keptText = (agent: AgentView | null): string | null => {
-  if (agent === null) return null;
-  const { name, source, path, hash, prompt } = agent;
-  return JSON.stringify({ name, source, path, hash, prompt } satisfies KeptAgent);
 };
 
 /** Of two limits the smaller one; null is none. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { OrreryError, toOrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
-import { wishOf } from '../agent/index.ts';
+import { keptText, unheard, wishOf } from '../agent/index.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
@@ -28,7 +28,7 @@ import { accountLimit } from '../run/account-limits.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
-import { chosenProgram, keptText, openAgents, smaller, unheard } from './agents.ts';
+import { chosenProgram, openAgents, smaller } from './agents.ts';
 import { intentHash } from '../kernel/intent.ts';
 import { isScripted } from './scripted.ts';
 

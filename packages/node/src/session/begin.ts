@@ -1,6 +1,7 @@
 // A new session: once for each request, with its first prompt when it has one.
 
 import type { SessionCreate } from '@orrery/protocol';
+import type { Tx } from '../store/store.ts';
 import type { SessionParts } from './doors.ts';
 import { checkLine, newTurn, turnHash } from './inputs.ts';
 import { otherIntent, sessionNotFound, type SessionRow } from './model.ts';
@@ -16,6 +17,44 @@ export const sameIntent = (
   if (known !== null && known.intent_hash !== hash) throw otherIntent(requestId, 'session');
   return known;
 };
+
+/** A session that nothing was done for yet. */
+export const unbegun = (given: {
+  readonly id: string;
+  readonly requestId: string;
+  readonly hash: string;
+  readonly nowMs: number;
+}) => ({
+  id: given.id,
+  request_id: given.requestId,
+  intent_hash: given.hash,
+  state: 'starting',
+  generation: 0,
+  failed_starts: 0,
+  catalogue: JSON.stringify({ models: [], commands: [] }),
+  created_at: given.nowMs,
+  changed_at: given.nowMs,
+});
+
+/** Its log and the node say that it is there. */
+export const tellBegun = (tx: Tx, id: string): Promise<unknown> =>
+  tx.append([
+    { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },
+    { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: 'starting' } },
+  ]);
+
+/** Its first input, given with the request that begins it. */
+export const firstTurn = (
+  parts: Pick<SessionParts, 'ids'>,
+  id: string,
+  given: { readonly text: string; readonly requestId: string; readonly position: number; readonly nowMs: number },
+) =>
+  newTurn(parts, id, {
+    ...given,
+    kind: 'prompt',
+    requestId: `${given.requestId}.prompt`,
+    hash: turnHash({ text: given.text, kind: 'prompt' }),
+  });
 
 /** Records a new session, with its first prompt when it has one. */
 export const begin = async (
@@ -34,9 +73,7 @@ export const begin = async (
     if (known !== null) return { row: known, replayed: true };
     await refuseExpired(tx.db, { requestId, kind: 'session' });
     await insertSession(tx.db, {
-      id,
-      request_id: requestId,
-      intent_hash: hash,
+      ...unbegun({ id, requestId, hash, nowMs }),
       name: asked.name ?? place.name,
       name_given: asked.name === undefined ? 0 : 1,
       ...(asked.prompt === undefined ? {} : { title: titleOf(asked.prompt), title_from: 'words' }),
@@ -45,25 +82,10 @@ export const begin = async (
       owns_environment: asked.environment === undefined ? 1 : 0,
       ...admitted,
       unattended: asked.unattended,
-      state: 'starting',
-      generation: 0,
-      failed_starts: 0,
-      catalogue: JSON.stringify({ models: [], commands: [] }),
-      created_at: nowMs,
-      changed_at: nowMs,
     });
     if (asked.prompt !== undefined)
-      await insertTurn(
-        tx.db,
-        newTurn(parts, id, {
-          ...{ text: asked.prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position: 1, nowMs },
-          hash: turnHash({ text: asked.prompt, kind: 'prompt' }),
-        }),
-      );
-    await tx.append([
-      { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },
-      { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: 'starting' } },
-    ]);
+      await insertTurn(tx.db, firstTurn(parts, id, { text: asked.prompt, requestId, position: 1, nowMs }));
+    await tellBegun(tx, id);
     const row = await findSession(tx.db, id);
     if (row === null) throw sessionNotFound(id);
     return { row, replayed: false };

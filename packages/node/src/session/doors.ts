@@ -1,6 +1,6 @@
 // What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
 
-import type { AgentRef, PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
+import type { PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { SessionTable } from '../store/session-tables.ts';
@@ -32,9 +32,6 @@ export type Admitted = {
   readonly budget_usd: number | null;
   readonly max_turns: number | null;
 };
-
-/** An agent's definition as a session keeps it: where it came from, and what its program is told. */
-export type KeptAgent = AgentRef & { readonly prompt: string };
 
 /** A usage limit of the account that a session is paid by. `metAt` names it. */
 export type AccountLimit = { readonly account: string; readonly until: number; readonly told: boolean; readonly metAt: number };

@@ -3,8 +3,8 @@
 
 import { OrreryError, type SessionHandOver } from '@orrery/protocol';
 import type { Tx } from '../store/store.ts';
-import { checkLine, newTurn, refuse, turnHash } from './inputs.ts';
-import { sameIntent } from './begin.ts';
+import { firstTurn, sameIntent, tellBegun, unbegun } from './begin.ts';
+import { checkLine, isWords, refuse } from './inputs.ts';
 import { whyNotStill } from './checkpoint.ts';
 import type { Admitted, SessionParts } from './doors.ts';
 import { handOverRecord } from './hand-over-record.ts';
@@ -36,6 +36,7 @@ export const handOver = async (
   if (asked.prompt !== undefined) checkLine(asked.prompt);
   refuse(whyStays(session, await openTurns(parts.store.read, session.id)));
   const admitted = await parts.admit(wishOf(session, asked));
+  parts.checkRoom();
   const files = await parts.changedFiles(session.id);
   const until = await newestSequence(parts.store.read, session.key);
   const record = await handOverRecord(parts.store, session, { until, why: 'handed-over', files });
@@ -51,7 +52,13 @@ export const handOver = async (
     refuse(whyStays(old, open));
     if ((await newestSequence(tx.db, old.key)) !== until) throw spokeMeanwhile(old);
     const nowMs = parts.clock.nowMs();
-    await insertSession(tx.db, { ...heirOf(old, { id, requestId, hash, nowMs }), ...bounds, ...named(old, asked), record });
+    await insertSession(tx.db, {
+      ...unbegun({ id, requestId, hash, nowMs }),
+      ...heirOf(old),
+      ...bounds,
+      ...named(old, asked),
+      record,
+    });
     await moveInputs(parts, tx, { from: open, to: id, prompt: asked.prompt, requestId, nowMs });
     await changeSession(tx, old.id, { handed_to: id, wanted: 'end', held: 0, nowMs });
     await tellBoth(tx, { old, id, harness: admitted.harness });
@@ -68,7 +75,7 @@ const whyStays = (session: SessionRow, open: readonly TurnRow[]): OrreryError | 
       rule: 'A conversation is handed over once, before it ends.',
       fix: `orrery session show ${session.handed_to ?? session.name}`,
     });
-  const bound = open.find((turn) => turn.state === 'pending' && (turn.action !== 'say' || turn.attachments !== '[]'));
+  const bound = open.find((turn) => turn.state === 'pending' && !isWords(turn));
   if (bound === undefined) return whyNotStill(session, open);
   return new OrreryError('conflict', `The input ${bound.id} that waits in ${session.name} is for its own program.`, {
     rule: 'Words that wait go along; commands, and inputs with files, are answered or taken back first.',
@@ -106,13 +113,8 @@ const leftOf = async (
   };
 };
 
-const heirOf = (
-  old: SessionRow,
-  given: { readonly id: string; readonly requestId: string; readonly hash: string; readonly nowMs: number },
-) => ({
-  id: given.id,
-  request_id: given.requestId,
-  intent_hash: given.hash,
+/** What it has of the one before. */
+const heirOf = (old: SessionRow) => ({
   title: old.title,
   title_from: old.title_from,
   project_id: old.project_id,
@@ -120,12 +122,6 @@ const heirOf = (
   owns_environment: old.owns_environment,
   unattended: old.unattended,
   handed_from: old.id,
-  state: 'starting',
-  generation: 0,
-  failed_starts: 0,
-  catalogue: JSON.stringify({ models: [], commands: [] }),
-  created_at: given.nowMs,
-  changed_at: given.nowMs,
 });
 
 /** It keeps its name: who asks for it by name means the one that goes on. */
@@ -146,27 +142,22 @@ const moveInputs = async (
   const { from, to, prompt, requestId, nowMs } = given;
   const waiting = from.filter(({ state }) => state === 'pending').map(({ id }) => id);
   if (waiting.length > 0)
-    await tx.db.updateTable('turn').set({ session_id: to, kind: 'prompt' }).where('id', 'in', waiting).execute();
+    await tx.db.updateTable('turn').set({ session_id: to, kind: 'prompt', record: null }).where('id', 'in', waiting).execute();
   if (prompt === undefined) return;
   // What is said with the handing over comes first.
   const position = Math.min(1, ...from.map((turn) => turn.position)) - 1;
-  const hash = turnHash({ text: prompt, kind: 'prompt' });
-  await insertTurn(
-    tx.db,
-    newTurn(parts, to, { ...{ text: prompt, kind: 'prompt', requestId: `${requestId}.prompt`, position, nowMs }, hash }),
-  );
+  await insertTurn(tx.db, firstTurn(parts, to, { text: prompt, requestId, position, nowMs }));
 };
 
-const tellBoth = (
+const tellBoth = async (
   tx: Tx,
   { old, id, harness }: { readonly old: SessionRow; readonly id: string; readonly harness: string },
-): Promise<unknown> => {
+): Promise<void> => {
   const notice = (sessionId: string, text: string) =>
     ({ taskId: null, sessionId, turn: null, body: { kind: 'notice', level: 'info', text } }) as const;
-  return tx.append([
+  await tellBegun(tx, id);
+  await tx.append([
     notice(old.id, `The conversation goes on with ${harness}, as the session ${id}.`),
-    { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: 'starting', reason: null } },
     notice(id, `It was handed over by ${old.harness}, from the session ${old.id}: its first input comes with a record of it.`),
-    { taskId: null, turn: null, body: { kind: 'session.changed', sessionId: id, state: 'starting' } },
   ]);
 };

@@ -9,11 +9,11 @@ export {
   type Rewinding,
 } from './checkpoint.ts';
 export { checkpointsOf, findCheckpoint, insertCheckpoint, removeCheckpoints, type CheckpointRow } from './checkpoint-store.ts';
-export type { KeptAgent, SessionConductor, SessionLook } from './doors.ts';
+export type { SessionConductor, SessionLook } from './doors.ts';
 export { handOverRecord } from './hand-over-record.ts';
 export { createSessionReview, type SessionReview } from './review.ts';
 export { createSessionHistory, type SessionHistory } from './history.ts';
-export { isActive, keptAgent, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
+export { isActive, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
 export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS, TITLE_ASKED_CHARS, TITLE_CALL_MS } from './limits.ts';
 export { titleOfAnswer } from './title.ts';
 export { sessionHistoryHandlers } from './history-routes.ts';

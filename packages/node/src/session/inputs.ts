@@ -58,6 +58,10 @@ export const newTurn = (
   created_at: given.nowMs,
 });
 
+/** Whether an input is words alone: no command, no files. */
+export const isWords = ({ action, attachments }: Pick<TurnRow, 'action' | 'attachments'>): boolean =>
+  action === 'say' && (JSON.parse(attachments) as unknown[]).length === 0;
+
 /** Queues an input durably; the same request gets the same one. */
 export const addTurn = async (
   parts: SessionParts,

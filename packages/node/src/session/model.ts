@@ -14,7 +14,8 @@ import {
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
-import type { AccountLimit, KeptAgent } from './doors.ts';
+import type { AccountLimit } from './doors.ts';
+import { agentRefOf } from '../store/kept-agent.ts';
 import type { SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
 
 export type SessionRow = Selectable<SessionTable>;
@@ -37,17 +38,6 @@ export type SessionSurroundings = {
   readonly replayed: boolean;
 };
 
-/** The agent that it was begun with; null: none. */
-export const keptAgent = ({ agent }: Pick<SessionRow, 'agent'>): KeptAgent | null =>
-  agent === null ? null : (JSON.parse(agent) as KeptAgent);
-
-const agentOf = (row: SessionRow): SessionView['agent'] => {
-  const kept = keptAgent(row);
-  if (kept === null) return null;
-  const { name, source, path, hash } = kept;
-  return { name, source, path, hash };
-};
-
 /** What holds it up; what somebody let it go past does not. */
 const limitView = ({ past_limit }: SessionRow, limit: AccountLimit | null): SessionView['limit'] =>
   limit === null || limit.metAt === past_limit
@@ -66,7 +56,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   reason: row.reason,
   project: around.project,
   environment: around.environment,
-  agent: agentOf(row),
+  agent: agentRefOf(row),
   harness: row.harness,
   model: row.model,
   effort: row.effort,

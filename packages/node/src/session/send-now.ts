@@ -3,7 +3,7 @@
 import { OrreryError } from '@orrery/protocol';
 import type { Tx } from '../store/store.ts';
 import type { SessionParts } from './doors.ts';
-import { refuse, reorder, sessionOf } from './inputs.ts';
+import { isWords, refuse, reorder, sessionOf } from './inputs.ts';
 import { isActive, whyClosed, whyNotWaiting, type TurnRow } from './model.ts';
 import { checkSteers } from './steers.ts';
 import { changeSession, openTurns, updateTurn } from './store.ts';
@@ -28,14 +28,17 @@ export const sendNow = async (
   // On its way into the turn already.
   if (turn.kind === 'steer') return;
   const running = open.find((one) => one.kind === 'prompt' && isActive(one));
-  if (running !== undefined && running.cancel_requested === 0 && isWords(turn) && parts.canSteer(session.harness)) {
+  // Files, commands, and what goes behind a record begin turns of their own.
+  if (
+    running !== undefined &&
+    running.cancel_requested === 0 &&
+    isWords(turn) &&
+    turn.record === null &&
+    parts.canSteer(session.harness)
+  ) {
     checkSteers(session, open);
     return updateTurn(tx.db, turn.id, { kind: 'steer' });
   }
   await reorder(tx, turn, 0);
   if (running !== undefined) await updateTurn(tx.db, running.id, { cancel_requested: 1 });
 };
-
-/** Files, commands, and what goes behind a record begin turns of their own. */
-const isWords = ({ action, attachments, record }: TurnRow): boolean =>
-  action === 'say' && record === null && (JSON.parse(attachments) as unknown[]).length === 0;

@@ -16,4 +16,4 @@ export {
   updateStage,
   type StageKey,
 } from './attempt-store.ts';
-export { intentOf, keptAgent, type AttemptRow, type Ending, type StageRow, type TaskRow } from './model.ts';
+export { intentOf, type AttemptRow, type Ending, type StageRow, type TaskRow } from './model.ts';

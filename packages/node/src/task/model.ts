@@ -3,7 +3,6 @@
 
 import {
   OrreryError,
-  type AgentRef,
   type Attempt,
   type Stage,
   type Task,
@@ -13,6 +12,7 @@ import {
   type Verdict,
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
+import { agentRefOf } from '../store/kept-agent.ts';
 import type { AttemptTable, StageTable, TaskTable } from '../store/tables.ts';
 
 export type TaskRow = Selectable<TaskTable>;
@@ -58,19 +58,6 @@ export type TaskSurroundings = {
 /** The intent a task was made with. */
 export const intentOf = (row: Pick<TaskRow, 'intent'>): TaskIntent => JSON.parse(row.intent) as TaskIntent;
 
-/** The definition of its agent as it was when the task was asked for. */
-export type KeptAgent = AgentRef & { readonly prompt: string };
-
-export const keptAgent = ({ agent }: Pick<TaskRow, 'agent'>): KeptAgent | null =>
-  agent === null ? null : (JSON.parse(agent) as KeptAgent);
-
-const agentOf = (row: TaskRow): Task['agent'] => {
-  const kept = keptAgent(row);
-  if (kept === null) return null;
-  const { name, source, path, hash } = kept;
-  return { name, source, path, hash };
-};
-
 /** A task as clients see it. */
 export const toTask = (row: TaskRow, around: TaskSurroundings): Task => {
   const intent = intentOf(row);
@@ -85,7 +72,7 @@ export const toTask = (row: TaskRow, around: TaskSurroundings): Task => {
     prompt: intent.prompt.slice(0, promptPreviewChars),
     promptBytes: Buffer.byteLength(intent.prompt),
     project: around.project,
-    agent: agentOf(row),
+    agent: agentRefOf(row),
     harness: row.harness,
     model: row.model,
     backend: row.backend,

@@ -1,7 +1,8 @@
 // What a conversation changed, and going back in it.
 
-import type { ChangedFile, CheckpointView, FileChange, SessionView } from '@orrery/protocol';
+import type { ChangedFile, FileChange, SessionView } from '@orrery/protocol';
 import { toOrreryError } from '@orrery/protocol/errors';
+import { momentText, REWIND_PATIENCE_MS, whereText } from '../../moments.ts';
 import { agoText } from '../../wording.ts';
 import type { CommandContext } from '../command.ts';
 import { cutCells, visible } from './cells.ts';
@@ -12,9 +13,6 @@ import type { Item } from './transcript.ts';
 /** Lines of a change that are printed at once; files and moments that are listed. */
 const DIFF_LINES = 500;
 const LISTED = 50;
-/** A program that ends and a large checkout take their time. */
-const PATIENCE_MS = 610_000;
-
 type Doing = {
   readonly context: CommandContext;
   readonly link: Pick<NodeLink, 'client'>;
@@ -32,7 +30,7 @@ export const diffText = async ({ context, link, session }: Doing, file: string |
   const { columns } = context.world.stdout;
   const { id } = session();
   const client = link.client();
-  const changes = await client.call('sessionChanges', { params: { id }, query: {}, timeoutMs: PATIENCE_MS });
+  const changes = await client.call('sessionChanges', { params: { id }, query: {}, timeoutMs: REWIND_PATIENCE_MS });
   const { files } = changes;
   const cut = (lines: readonly string[]): string[] => lines.map((line) => cutCells(line, columns));
   if (files.length === 0) return ['', '  Nothing was changed since its base.'];
@@ -69,9 +67,6 @@ const hunkLines = ({ binary, hunks, truncated }: FileChange, look: Parameters<ty
   return [...lines.slice(0, DIFF_LINES).map((line) => diffLine(line, look)), ...more(lines, DIFF_LINES), ...cutOff];
 };
 
-const momentText = ({ kind, turn }: CheckpointView): string =>
-  kind === 'turn' ? `before turn ${turn ?? '?'}` : kind === 'asked' ? 'asked for' : 'before it was taken back';
-
 /** The moments that a conversation can go back to, newest first. */
 export const momentLines = async ({ context, link, session }: Doing): Promise<string[]> => {
   const { items } = await link.client().call('sessionCheckpoints', { params: { id: session().id } });
@@ -90,12 +85,12 @@ export const goBack = async ({ context, link, session }: Doing, to: string): Pro
   try {
     const { checkpoint, before, saved, replaced } = await context.change({
       intent: { session: id, to, what: 'both' },
-      send: () => link.client().call('sessionRewind', { params: { id }, body: { to, what: 'both' }, timeoutMs: PATIENCE_MS }),
+      send: () =>
+        link.client().call('sessionRewind', { params: { id }, body: { to, what: 'both' }, timeoutMs: REWIND_PATIENCE_MS }),
       resources: (done) => [done.session.id, done.before.id],
     });
-    const where = checkpoint.kind === 'turn' ? `before turn ${checkpoint.turn ?? '?'}` : `at ${checkpoint.id}`;
     return [
-      notice('info', `Files and conversation are as ${where}. Back to how it was: /rewind ${before.id}`),
+      notice('info', `Files and conversation are as ${whereText(checkpoint)}. Back to how it was: /rewind ${before.id}`),
       ...(replaced ? [notice('info', 'Its program begins a new conversation with a record of what is kept.')] : []),
       ...saved.map((ref) => notice('info', `What nothing else had is saved as ${ref}.`)),
     ];

@@ -2,7 +2,7 @@
 
 import { withText } from './composer.ts';
 import type { KeyPress } from './keys.ts';
-import { isBusy, step, withHint, type ChatState, type Effect, type Step } from './state.ts';
+import { step, withHint, type ChatState, type Effect, type Step } from './state.ts';
 
 const select = (state: ChatState, at: number): Step =>
   at < 0 || at >= state.turns.length ? step(state) : step({ ...state, queueAt: at });
@@ -40,7 +40,7 @@ const act = (state: ChatState, text: string): Step => {
         ? step(state)
         : step({ ...state, queueAt: state.queueAt + 1 }, [{ kind: 'move', turn: turn.id, position: place + 1 }]);
     case 'n':
-      return one({ kind: 'now', turn: turn.id, running: isBusy(state) }, 'It is next; the turn that runs is stopped for it.');
+      return one({ kind: 'now', turn: turn.id }, 'It goes before all others: into the turn that runs, or instead of it.');
     default:
       return step(withHint(state, 'e edit · x take back · [ earlier · ] later · n now · Esc back'));
   }

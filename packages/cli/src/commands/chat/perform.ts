@@ -103,7 +103,7 @@ const change = async ({ context, link, session }: Performing, effect: Change): P
       case 'move':
         return client.call('turnSet', { params: { id, turn: effect.turn }, body: { position: effect.position } });
       case 'now':
-        return client.call('turnSet', { params: { id, turn: effect.turn }, body: { position: 0 } });
+        return client.call('turnSendNow', { params: { id, turn: effect.turn }, body: {} });
       case 'remove':
         return client.call('turnRemove', { params: { id, turn: effect.turn } });
       case 'decide':
@@ -111,7 +111,6 @@ const change = async ({ context, link, session }: Performing, effect: Change): P
     }
   };
   await context.change({ intent: { session: id, ...effect }, send, resources: (answered) => [answered.id] });
-  if (effect.kind === 'now' && effect.running) await client.call('sessionInterrupt', { params: { id }, body: {} });
 };
 
 /** An input goes to the node under one id until the node has said that it has it, or why not. */

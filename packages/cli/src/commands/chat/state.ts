@@ -124,7 +124,7 @@ export type Effect =
   | { readonly kind: 'sessions' | 'refresh' }
   | { readonly kind: 'reword'; readonly turn: string; readonly text: string }
   | { readonly kind: 'move'; readonly turn: string; readonly position: number }
-  | { readonly kind: 'now'; readonly turn: string; readonly running: boolean }
+  | { readonly kind: 'now'; readonly turn: string }
   | { readonly kind: 'remove'; readonly turn: string }
   | { readonly kind: 'decide'; readonly turn: string; readonly decision: 'retry' | 'discard' }
   | { readonly kind: 'older'; readonly before: number }

@@ -282,7 +282,7 @@ describe('the queue', () => {
     chat.press(enter);
     expect(chat.effects()).toEqual([
       { kind: 'move', turn: 'two', position: 0 },
-      { kind: 'now', turn: 'one', running: true },
+      { kind: 'now', turn: 'one' },
       { kind: 'remove', turn: 'one' },
       { kind: 'reword', turn: 'one', text: 'text of one!' },
     ]);

@@ -1,16 +1,11 @@
-import type { CheckpointView, SessionHandOver } from '@orrery/protocol';
+import type { SessionHandOver } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
 import { tableText } from '../../screen.ts';
+import { momentText, REWIND_PATIENCE_MS, whereText } from '../../moments.ts';
 import { agoText } from '../../wording.ts';
 import type { Command } from '../command.ts';
 import { promptOf } from './start.ts';
-
-/** How long a program that ends and a large checkout may take. */
-const PATIENCE_MS = 610_000;
-
-const momentText = ({ kind, turn }: CheckpointView): string =>
-  kind === 'turn' ? `before turn ${turn ?? '?'}` : kind === 'asked' ? 'asked for' : 'before it was taken back';
 
 /** `orrery session checkpoints`. */
 export const sessionCheckpoints: Command = async ({ connect, input, screen, world }) => {
@@ -42,7 +37,7 @@ export const sessionCheckpoint: Command = async (context) => {
   const id = context.input.argument('session') ?? '';
   const checkpoint = await context.change({
     intent: { session: id },
-    send: () => client.call('sessionCheckpoint', { params: { id }, body: {}, timeoutMs: PATIENCE_MS }),
+    send: () => client.call('sessionCheckpoint', { params: { id }, body: {}, timeoutMs: REWIND_PATIENCE_MS }),
     resources: (answer) => [answer.id],
   });
   return {
@@ -67,7 +62,7 @@ export const sessionRewind: Command = async (context) => {
   const { client } = await context.connect();
   const rewound = await context.change({
     intent: { session: id, to, what },
-    send: () => client.call('sessionRewind', { params: { id }, body: { to, what }, timeoutMs: PATIENCE_MS }),
+    send: () => client.call('sessionRewind', { params: { id }, body: { to, what }, timeoutMs: REWIND_PATIENCE_MS }),
     resources: ({ session, before }) => [session.id, before.id],
   });
   const { session, before, saved, replaced, checkpoint } = rewound;
@@ -75,7 +70,7 @@ export const sessionRewind: Command = async (context) => {
   return {
     result: rewound,
     text: [
-      `${screen.good('✓')} ${gone} of ${inertLine(session.name)} ${what === 'both' || files ? 'are' : 'is'} as ${checkpoint.kind === 'turn' ? `before turn ${checkpoint.turn ?? '?'}` : `at ${checkpoint.id}`}.`,
+      `${screen.good('✓')} ${gone} of ${inertLine(session.name)} ${what === 'both' || files ? 'are' : 'is'} as ${whereText(checkpoint)}.`,
       ...(replaced ? ['  Its program cannot go back: it begins a new conversation with a record of what is kept.'] : []),
       ...saved.map((ref) => `  What nothing else had is saved as ${inertLine(ref)}.`),
     ].join('\n'),
@@ -111,7 +106,7 @@ export const sessionHandOver: Command = async (context) => {
         params: { id },
         body: { ...body, requestId },
         idempotencyKey: requestId,
-        timeoutMs: PATIENCE_MS,
+        timeoutMs: REWIND_PATIENCE_MS,
       }),
     resources: (made) => [made.id],
   });

@@ -1,5 +1,6 @@
 import type { MemoryKind } from '@orrery/protocol';
-import { keptAgent, type SessionRow } from '../../session/index.ts';
+import { keptAgent } from '../../store/kept-agent.ts';
+import type { SessionRow } from '../../session/index.ts';
 import { memoryNote } from '../memory.ts';
 
 /** What its program is told beside each prompt: who it is, and what it remembers. */

@@ -1,11 +1,12 @@
 // How an agent program is started, for a turn or with its full screen.
 
-import { OrreryError } from '@orrery/protocol';
 import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { Harness, ScreenLaunch, TurnContext } from '../../harness/harness.ts';
 import { needsProgram, notInstalled } from '../../harness/program.ts';
-import { keptAgent, openAttempt } from '../../task/index.ts';
+import { unheard } from '../../agent/index.ts';
+import { keptAgent } from '../../store/kept-agent.ts';
+import { openAttempt } from '../../task/index.ts';
 import type { OpenAttempt } from '../attempt-context.ts';
 import { memoryNote } from '../memory.ts';
 import { goalNote } from './goal.ts';
@@ -55,11 +56,8 @@ const agentWords = (task: OpenAttempt['task']): string | null => {
 
 /** Another program than was asked for may have been named by the project since. */
 const refuseUnheard = ({ task }: OpenAttempt, harness: Harness): void => {
-  if (harness.capabilities.systemPrompt || agentWords(task) === null) return;
-  throw new OrreryError('unsupported', `${harness.id} cannot be told what the agent ${keptAgent(task)?.name ?? ''} is.`, {
-    rule: 'It takes no system prompt; an agent is never run without its words.',
-    fix: 'orrery harness list',
-  });
+  const agent = keptAgent(task);
+  if (agent !== null && agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
 };
 
 /** What the adapter is told. @throws OrreryError harness_not_installed */

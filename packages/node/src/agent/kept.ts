@@ -1,0 +1,18 @@
+// What is kept of an agent by what it was asked for, and who cannot be told of it.
+
+import { OrreryError, type AgentRef, type AgentView } from '@orrery/protocol';
+import type { KeptAgent } from '../store/kept-agent.ts';
+
+/** What a row keeps of one. */
+export const keptText = (agent: AgentView | null): string | null => {
+  if (agent === null) return null;
+  const { name, source, path, hash, prompt } = agent;
+  return JSON.stringify({ name, source, path, hash, prompt } satisfies KeptAgent);
+};
+
+/** Words that would reach nobody. */
+export const unheard = ({ name, source }: Pick<AgentRef, 'name' | 'source'>, harness: string): OrreryError =>
+  new OrreryError('unsupported', `${harness} cannot be told what the agent ${name} is.`, {
+    rule: 'It takes no system prompt; an agent is never run without its words.',
+    fix: `orrery agent show ${source}:${name}`,
+  });

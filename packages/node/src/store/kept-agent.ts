@@ -1,0 +1,19 @@
+// What a row of a session or a task keeps of its agent: the definition as it was when that was asked for, as JSON.
+
+import type { AgentRef } from '@orrery/protocol';
+
+/** Where it came from, and what its program is told. */
+export type KeptAgent = AgentRef & { readonly prompt: string };
+
+type Keeping = { readonly agent: string | null };
+
+/** The one that a row keeps; null: none. */
+export const keptAgent = ({ agent }: Keeping): KeptAgent | null => (agent === null ? null : (JSON.parse(agent) as KeptAgent));
+
+/** The same as clients see it. */
+export const agentRefOf = (row: Keeping): AgentRef | null => {
+  const kept = keptAgent(row);
+  if (kept === null) return null;
+  const { name, source, path, hash } = kept;
+  return { name, source, path, hash };
+};
