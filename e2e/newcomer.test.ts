@@ -40,15 +40,7 @@ describe.skipIf(!isThere('pi'))('a newcomer', () => {
       const log = await place.cli(['task', 'log', task.id]);
       expect([log.code, log.stdout.includes('sh test.sh')]).toEqual([0, true]);
       const { url, pid } = JSON.parse(readFileSync(join(place.data, 'node.json'), 'utf8')) as { url: string; pid: number };
-      const client = place.client({
-        url,
-        pid,
-        readyMs: 0,
-        ended: new Promise(() => undefined),
-        stderr: () => '',
-        kill: async () => undefined,
-        stop: async () => ({ code: null, signal: null }),
-      });
+      const client = place.client({ url });
       const rounds = bodiesOf(await eventsOf(client, task.id), 'stage.ended').filter(({ stage }) => stage === 'validate');
       expect(rounds.map(({ state }) => state)).toEqual(['failed', 'passed']);
       const apply = await place.cli(['task', 'apply', task.id]);

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -21,6 +22,8 @@ export type Life = {
   stderr(): string;
   /** SIGKILL. Resolves when it is dead; repeatable. */
   kill(): Promise<void>;
+  /** Lets it die at a point that it comes to from now on; null: at none. */
+  killAt(point: string | null): void;
   /** SIGTERM: running tasks end first. */
   stop(): Promise<LifeEnd>;
 };
@@ -50,11 +53,15 @@ type Where = { readonly data: string; readonly config: string; readonly env: Rea
 /** Starts a node and waits until it is ready, or throws `NodeRefused`. */
 export const startLife = async ({ data, config, env }: Where, options: LifeOptions): Promise<Life> => {
   const from = performance.now();
+  // Told by a file, so that one life can die at a point of its own for each test that it serves.
+  const pointFile = join(data, '..', 'kill-at');
+  const killAt = (point: string | null): void => writeFileSync(pointFile, point ?? '');
+  killAt(options.killAt ?? null);
   const child = spawn(
     process.execPath,
     [options.main ?? MAIN, 'up', '--data', data, '--config', config, '--listen', `127.0.0.1:${options.port ?? '0'}`],
     {
-      env: { ...env, ...(options.killAt === undefined ? {} : { ORRERY_TEST_KILL_AT: options.killAt }), ...options.env },
+      env: { ...env, ORRERY_TEST_KILL_AT: `@${pointFile}`, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: '/',
     },
@@ -76,6 +83,7 @@ export const startLife = async ({ data, config, env }: Where, options: LifeOptio
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await ended;
     },
+    killAt,
     stop: () => {
       child.kill('SIGTERM');
       return ended;

@@ -26,7 +26,7 @@ export type Place = {
   configure(config: object): void;
   up(options?: LifeOptions): Promise<Life>;
   /** A client of a life, with the owner's token. */
-  client(life: Life): Client;
+  client(life: Pick<Life, 'url'>): Client;
   cli(args: readonly string[], options?: CliOptions): Promise<CliAnswer>;
   /** Ends every process of the place and takes the folder away. */
   close(): Promise<void>;

@@ -69,7 +69,7 @@ export const limitCases = (stage: () => Stage, expectations: Expectations): void
     await handle.finish();
   });
 
-  it('20 environments at once, each with its own program, output and end', { timeout: 60_000 }, async () => {
+  it('20 environments at once, each with its own program, output and end', { timeout: 180_000 }, async () => {
     const one = async (n: number): Promise<string> => {
       const environment = await stage().backend.open({ ...stage().spec, id: `many-${n}-${word()}` });
       const handle = await environment.start(stage().runSpec({ args: ['-c', `echo ${n}; sleep 0.2; exit ${n}`], runId: 'r' }));

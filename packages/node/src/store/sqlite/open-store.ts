@@ -12,6 +12,7 @@ import { openReading } from './connection.ts';
 import { createEventReader } from './event-rows.ts';
 import { fromFault, toFault } from './faults.ts';
 import type { WriterSettings } from './messages.ts';
+import { createPrepared } from './prepared.ts';
 import { createTranscriptReader } from './transcript-reader.ts';
 import { startWriter, type WriterPort } from './writer-port.ts';
 
@@ -72,7 +73,9 @@ export const openStore = async ({
   await (await open(file, 'a', 0o600)).close();
   const writer = await start({ file, busyMs: STORE_BUSY_MS, nowMs: clock.nowMs() });
   const reading = openReading({ file, busyMs: STORE_BUSY_MS });
-  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reading }) });
+  const read = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: { prepare: createPrepared(reading), close: () => reading.close() } }),
+  });
   const reader = createEventReader(reading);
   const transcripts = createTranscriptReader(reading);
   const listeners = createListeners(log);

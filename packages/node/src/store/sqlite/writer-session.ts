@@ -2,10 +2,8 @@ import type Database from 'better-sqlite3';
 import { toFault, type Fault } from './faults.ts';
 import { createInsert } from './insert-event.ts';
 import type { AppendedRow, AppendRow, Request, Result, SqlValue } from './messages.ts';
+import { createPrepared } from './prepared.ts';
 import { createSequences, type Mark } from './sequences.ts';
-
-/** Prepared statements that are kept; beyond, all are prepared again. Queries of slices are few and fixed. */
-const PREPARED_STATEMENTS = 500;
 
 /** Runs the requests of the node on the writing connection, one after the other. */
 export type WriterSession = { readonly seq: number; run(request: Request): Result };
@@ -17,20 +15,11 @@ const start: Mark = { seq: 0, changes: 0 };
 export const createWriterSession = (db: Database.Database): WriterSession => {
   const sequences = createSequences(db);
   const insert = createInsert(db);
-  const prepared = new Map<string, Database.Statement>();
+  const prepare = createPrepared(db);
   let groupMark = start;
   let jobMark = start;
   /** Set when the group can no longer be committed: SQLite ended its transaction (a full disk does that), or it never began. */
   let broken: Fault | null = null;
-
-  const prepare = (sql: string): Database.Statement => {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
-    if (prepared.size >= PREPARED_STATEMENTS) prepared.clear();
-    const statement = db.prepare(sql);
-    prepared.set(sql, statement);
-    return statement;
-  };
 
   const appendPart = (rows: readonly AppendRow[]): readonly AppendedRow[] | Fault => {
     if (broken !== null) return broken;
