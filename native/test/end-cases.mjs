@@ -117,7 +117,7 @@ describe('before the start', { concurrency: 4 }, () => {
   })
 
   it('go is idempotent; status and identity say the same; finish before go ends it', async () => {
-    const run = await running('sleep', ['0.2'])
+    const run = await running('sleep', ['60'])
     await run.v.request('go')
     const status = JSON.parse(readFileSync(k.join(run.dir, 'status'), 'utf8'))
     const { pid, startTicks, bootId } = await run.v.hello
@@ -125,6 +125,7 @@ describe('before the start', { concurrency: 4 }, () => {
     assert.deepEqual([status.pid, status.startTicks, status.bootId], [pid, startTicks, bootId])
     assert.equal(pid, run.child.pid)
     await assert.rejects(run.v.request('finish'), { code: 'running' })
+    await run.v.request('kill')
     await finished(run)
     const other = await launch('true')
     const v = await k.view(other.dir)

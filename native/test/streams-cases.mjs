@@ -78,10 +78,11 @@ describe('streams', { concurrency: 3 }, () => {
   })
 
   it('tells the end of streams that a program closes while it lives', async () => {
-    const run = await running('sh', ['-c', 'echo a; exec >&- 2>&-; sleep 0.3; exit 5'])
+    const run = await running('sh', ['-c', 'trap "exit 5" TERM; echo a; exec >&- 2>&-; while :; do sleep 0.1; done'])
     await run.v.ended('stdout')
     await run.v.ended('stderr')
     assert.equal((await run.v.request('status')).state, 'running')
+    await run.v.request('terminate')
     assert.equal((await finished(run)).exit.code, 5)
   })
 
