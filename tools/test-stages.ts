@@ -10,6 +10,8 @@ export type Stage = {
   promise: string;
   /** `check` counts as one test; `suite` writes a JSON report that is counted; `native` may end with a counting line. */
   kind: 'check' | 'suite' | 'native';
+  /** Runs while the stages after it run, up to the end of the one that is named: it waits more than it works. */
+  beside?: string;
   /** Whether its suites run agent programs: they are installed before it. */
   programs?: boolean;
   command: string;
@@ -35,8 +37,19 @@ function suite({ config, files, ...given }: Omit<Given, 'command' | 'args'> & { 
   return stage({ kind: 'suite', command: 'vitest', args: ['run', '--config', config], absent, ...given });
 }
 
-/** The stages in the order they run: what fails fastest comes first. */
+/** The stages in the order they run: what fails fastest comes first, but for the one that runs beside them. */
 export const STAGES: readonly Stage[] = [
+  stage({
+    name: 'native',
+    promise: 'the keeper, its sanitizer builds included',
+    kind: 'native',
+    beside: 'unit',
+    command: 'sh',
+    args: ['native/test.sh'],
+    needs: ['compiler'],
+    limitMs: 15 * MINUTE,
+    absent: (root) => (existsSync(join(root, 'native', 'test.sh')) ? undefined : 'there is no native/test.sh'),
+  }),
   stage({ name: 'format', promise: 'one format (fix: npx oxfmt)', command: 'oxfmt', args: ['--check'] }),
   stage({ name: 'lint', promise: 'no floating promise, no any, no cycle', command: 'oxlint', args: ['--type-aware'] }),
   stage({ name: 'types', promise: 'the types hold', command: 'tsc', args: ['--noEmit'] }),
@@ -51,16 +64,6 @@ export const STAGES: readonly Stage[] = [
     config: 'vitest.config.ts',
     files: /(?<!\.slow)\.test\.ts$/,
     limitMs: 6 * MINUTE,
-  }),
-  stage({
-    name: 'native',
-    promise: 'the keeper, its sanitizer builds included',
-    kind: 'native',
-    command: 'sh',
-    args: ['native/test.sh'],
-    needs: ['compiler'],
-    limitMs: 15 * MINUTE,
-    absent: (root) => (existsSync(join(root, 'native', 'test.sh')) ? undefined : 'there is no native/test.sh'),
   }),
   suite({
     name: 'slow',

@@ -51,20 +51,16 @@ function execute(stage: Stage, args: readonly string[], { root, env }: Run): Pro
   const end = (): void => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   };
-  const stop = (): void => {
-    end();
-    process.exit(130);
-  };
   const timer = setTimeout(() => {
     kept.push(Buffer.from(`${stage.name} took longer than ${stage.limitMs / 60_000} minutes and was ended.\n`));
     end();
   }, stage.limitMs);
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  process.once('exit', end);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
       clearTimeout(timer);
-      process.off('SIGINT', stop).off('SIGTERM', stop);
+      process.off('exit', end);
       resolve({ exitCode: code ?? 1, output: Buffer.concat(kept).toString('utf8') });
     });
   });
@@ -152,6 +148,27 @@ function machineLine(found: Machine): string {
   return `${found.platform}, Node ${found.node}, ${[...facts, ...kernel, programs].join(', ')}\n`;
 }
 
+type Course = { run: Run; bail: boolean; ended: (result: StageResult) => void };
+
+/** Runs the stages one after the other; one that runs beside others is waited for after the last of them that runs. */
+async function runAll(stages: readonly Stage[], { run, bail, ended }: Course): Promise<void> {
+  const beside: { until: number; result: Promise<StageResult> }[] = [];
+  for (const [index, stage] of stages.entries()) {
+    const result = runStage(stage, run);
+    const until = stages.findIndex(({ name }) => name === stage.beside);
+    if (until > index && !bail) {
+      beside.push({ until, result });
+      continue;
+    }
+    const due = beside.filter((other) => other.until === index);
+    for (const each of await Promise.all([result, ...due.map((other) => other.result)])) {
+      ended(each);
+      print(stageLine(each));
+      if (bail && each.failed > 0) return;
+    }
+  }
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -174,12 +191,7 @@ async function main(): Promise<number> {
   const results: StageResult[] = [];
   try {
     const run = { root, temp, found, env: stageEnvironment(root, temp, found) };
-    for (const stage of stages) {
-      const result = await runStage(stage, run);
-      results.push(result);
-      print(stageLine(result));
-      if (values.bail && result.failed > 0) break;
-    }
+    await runAll(stages, { run, bail: values.bail ?? false, ended: (result) => results.push(result) });
   } finally {
     rmSync(temp, { recursive: true, force: true });
   }
@@ -196,4 +208,5 @@ function summary(results: readonly StageResult[], { requireAll, found }: { requi
   return failed.length + missing.length > 0 ? 1 : 0;
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await main();

@@ -49,13 +49,11 @@ export const whyNoEngine = (kind = testEngineKind()): string | null => {
 const COMMON = String.raw`
 stop() { kill "$1" 2>/dev/null; n=0; while kill -0 "$1" 2>/dev/null && [ $n -lt 300 ]; do sleep 0.1; n=$((n+1)); done; kill -9 "$1" 2>/dev/null; }
 end_inside() {
-  for at in /proc/[0-9]*; do
-    awk -v dir="$dir/" '$5 == "/" && index($0, dir) { found = 1 } END { exit !found }' "$at/mountinfo" 2>/dev/null && kill -9 "$(basename "$at")" 2>/dev/null
-  done
+  grep -lsE "^[^ ]+ [^ ]+ [^ ]+ [^ ]+ / .*$dir/" /proc/[0-9]*/mountinfo | while IFS=/ read -r _ _ pid _; do kill -9 "$pid" 2>/dev/null; done
 }
 end_named() {
-  for at in /proc/[0-9]*; do
-    tr '\0' ' ' < "$at/cmdline" 2>/dev/null | grep -q "^[^ ]*$1[^ ]* .*$dir/" && kill -9 "$(basename "$at")" 2>/dev/null
+  grep -las "$dir/" /proc/[0-9]*/cmdline | while IFS=/ read -r _ _ pid _; do
+    tr '\0' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -q "^[^ ]*$1[^ ]* .*$dir/" && kill -9 "$pid" 2>/dev/null
   done
 }
 take_away() {
