@@ -49,6 +49,7 @@ export const errorCatalogue = {
   queue_full: passing(429, -32036, 8),
   node_already_running: kind(409, -32037, 8),
   node_draining: passing(503, -32038, 8),
+  close_pending: passing(503, -32039, 8),
   // work
   rejected: kind(409, -32040, 9),
   refused_by_policy: kind(403, -32041, 10),

@@ -137,11 +137,11 @@ export const sessionOperations = {
     method: 'post',
     path: '/sessions/:id/close',
     scope: 'operator',
-    summary: 'Put its program to sleep and hold what waits; the next input, or resuming it, lets it go on.',
+    summary:
+      'Put its program to sleep and hold what waits; answers when nothing of it runs any more (close_pending: it is still tried).',
     params: id,
     body: z.strictObject({}),
-    answer: sessionView,
-    status: 202,
+    answer: sessionView.extend({ closed: z.literal(true) }),
   }),
   sessionResume: operation({
     method: 'post',

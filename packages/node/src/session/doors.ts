@@ -38,7 +38,7 @@ export type AccountLimit = { readonly account: string; readonly until: number; r
 
 export type SessionParts = {
   readonly store: Store;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly ids: Ids;
   /** Checks harness, model and mode against what is installed, can hold a conversation and is allowed. */
   admit(asked: SessionCreate): Promise<Admitted>;

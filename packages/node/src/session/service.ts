@@ -14,6 +14,7 @@ import { begin, sameIntent } from './begin.ts';
 import { setSession, type SessionChange } from './changes.ts';
 import { attachmentsOf } from './attachment-store.ts';
 import { takeAttachment, toAttachment } from './attachments.ts';
+import { awaitClosed } from './closing.ts';
 import type { SessionParts } from './doors.ts';
 import { handOver } from './hand-over.ts';
 import { sendNow } from './send-now.ts';
@@ -56,6 +57,8 @@ export type Sessions = {
   interrupt(reference: string): Promise<SessionView>;
   /** Puts it to sleep, or ends it for good. */
   leave(reference: string, how: 'close' | 'end'): Promise<SessionView>;
+  /** Leaves it, and answers when nothing of it runs. @throws OrreryError close_pending */
+  close(reference: string): Promise<SessionView>;
   /** What waits in one that was closed is sent again. @throws OrreryError conflict for one that ended */
   resume(reference: string): Promise<SessionView>;
   /** Another program goes on; answers the session that does. */
@@ -149,6 +152,15 @@ export const createSessions = (parts: SessionParts): Sessions => {
     return toTurn(changed, false);
   };
 
+  const leave = (reference: string, how: 'close' | 'end'): Promise<SessionView> =>
+    change(reference, async (tx, row, nowMs) => {
+      if (row.ended_at !== null) return;
+      // One that failed begins anew when it is closed: a person has seen why.
+      const again =
+        row.state === 'failed' && how === 'close' ? ({ state: 'dormant', reason: null, failed_starts: 0 } as const) : {};
+      await changeSession(tx, row.id, { wanted: how, held: how === 'close' ? 1 : 0, ...again, nowMs });
+    });
+
   return {
     transcripts: createTranscripts(parts, find),
     find,
@@ -183,14 +195,12 @@ export const createSessions = (parts: SessionParts): Sessions => {
       return view;
     },
     interrupt: (reference) => change(reference, (tx, row, nowMs) => askInterrupt(tx, row, nowMs)),
-    leave: (reference, how) =>
-      change(reference, async (tx, row, nowMs) => {
-        if (row.ended_at !== null) return;
-        // One that failed begins anew when it is closed: a person has seen why.
-        const again =
-          row.state === 'failed' && how === 'close' ? ({ state: 'dormant', reason: null, failed_starts: 0 } as const) : {};
-        await changeSession(tx, row.id, { wanted: how, held: how === 'close' ? 1 : 0, ...again, nowMs });
-      }),
+    leave,
+    close: async (reference) => {
+      const { id } = await leave(reference, 'close');
+      await awaitClosed(parts, id);
+      return after(id);
+    },
     resume: (reference) =>
       change(reference, async (tx, row, nowMs) => {
         refuse(whyClosed(row));

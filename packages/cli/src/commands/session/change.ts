@@ -39,7 +39,7 @@ export const sessionStop = changing(
 export const sessionClose = changing(
   ({ client, id }) => client.call('sessionClose', { params: { id }, body: {} }),
   ({ name, queued }) =>
-    `The program of ${inertLine(name)} is put to sleep; ${queued === 0 ? 'the next input wakes it.' : `${countText(queued, 'input')} wait: orrery session resume ${name}`}`,
+    `The program of ${inertLine(name)} sleeps; ${queued === 0 ? 'the next input wakes it.' : `${countText(queued, 'input')} wait: orrery session resume ${name}`}`,
 );
 
 /** `orrery session resume`. */

@@ -116,6 +116,18 @@ it('a program that reads nothing can be closed', async () => {
   expect(await turnIs(id, 'two', 'ended')).toMatchObject({ outcome: 'cancelled' });
 });
 
+it('a close is answered when nothing runs any more, and says so while that is not proven', async () => {
+  const { id } = await begin();
+  const talker = await given('one');
+  await scene.node.talking.detach();
+  expect(await codeOf(scene.node.sessions.close(id))).toBe('close_pending');
+  expect(talker.ended).toBe(false);
+  await startAgain();
+  await stateIs(id, 'dormant');
+  expect(await scene.node.sessions.close(id)).toMatchObject({ state: 'dormant', held: true });
+  expect(talker.ended).toBe(true);
+});
+
 it('a program that is told to stop and only talks on is ended', async () => {
   const { id } = await begin();
   const talker = await given('one');
