@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['packages/*/src/**/*.backend.test.ts', 'e2e/**/*.backend.test.ts'],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
-    maxWorkers: 2,
+    fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 300_000,
   },

@@ -154,6 +154,13 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByRole('button', { name: 'Queue' }).click();
     await page.getByRole('list', { name: 'Inputs that wait' }).getByText('The next thing').waitFor();
     await picture(page, 'session-queue');
+    await page.getByRole('textbox', { name: 'Message' }).fill('A word between');
+    await page.getByRole('button', { name: 'Queue' }).click();
+    const between = page.getByRole('listitem').filter({ hasText: 'A word between' });
+    await between.getByRole('button', { name: 'Send it now' }).click();
+    await between.waitFor({ state: 'detached' });
+    const kinds = (await client.call('turnList', { params: { id } })).items.map(({ kind, text }) => [kind, text]);
+    expect(kinds).toContainEqual(['steer', 'A word between']);
     const { port } = new URL(life.url);
     await life.kill();
     await page.getByText('not connected').waitFor();

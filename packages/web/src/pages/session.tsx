@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { Ask } from '../parts/ask.tsx';
 import { Button } from '../parts/button.tsx';
 import { Composer } from '../parts/composer.tsx';
+import { LimitWithWay } from '../parts/limit.tsx';
 import { Queue } from '../parts/queue.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Failed, Loading, State } from '../parts/states.tsx';
@@ -61,6 +62,7 @@ const Head = ({ session }: { readonly session: SessionView }) => {
           </Button>
         )}
       </span>
+      <LimitWithWay session={session} />
       {stop.error === null ? null : <Failed error={stop.error} />}
     </div>
   );

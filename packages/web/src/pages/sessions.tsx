@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../parts/ago.tsx';
+import { Limit } from '../parts/limit.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
 
@@ -31,6 +32,7 @@ export const SessionsPage = () => {
               {session.project.name} · {session.harness} · {session.environment.backend}
             </span>
             {session.queued > 0 ? <span className="text-quiet">{session.queued} queued</span> : null}
+            <Limit limit={session.limit} />
             {session.reason === null ? null : <span className="said text-quiet">{session.reason}</span>}
             <span className="ml-auto">
               <Ago at={session.changedAt} />

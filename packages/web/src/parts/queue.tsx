@@ -21,12 +21,29 @@ export const Queue = ({ session }: { readonly session: SessionView }) => {
   );
 };
 
+type Change = 'now' | 'remove' | 'retry' | 'discard';
+
+const words: Readonly<Record<Change, string>> = {
+  now: 'Send it now',
+  remove: 'Take it back',
+  retry: 'Send it again',
+  discard: 'Let it be',
+};
+
+/** What can become of an input; into a turn that runs, or instead of it, goes only what waits. */
+const changesOf = ({ state }: TurnView): readonly Change[] => (state === 'uncertain' ? ['retry', 'discard'] : ['now', 'remove']);
+
+const asked = (params: { readonly id: string; readonly turn: string }, what: Change): Promise<unknown> => {
+  if (what === 'now') return node.call('turnSendNow', { params, body: {} });
+  if (what === 'remove') return node.call('turnRemove', { params });
+  return node.call('turnDecide', { params, body: { decision: what } });
+};
+
 const Waiting = ({ turn, sessionId }: { readonly turn: TurnView; readonly sessionId: string }) => {
   const queries = useQueryClient();
   const params = { id: sessionId, turn: turn.id };
   const change = useMutation({
-    mutationFn: (what: 'remove' | 'retry' | 'discard') =>
-      what === 'remove' ? node.call('turnRemove', { params }) : node.call('turnDecide', { params, body: { decision: what } }),
+    mutationFn: (what: Change) => asked(params, what),
     onSettled: () => queries.invalidateQueries(),
   });
   return (
@@ -36,9 +53,9 @@ const Waiting = ({ turn, sessionId }: { readonly turn: TurnView; readonly sessio
       </span>
       <span className="said flex-1">{turn.text}</span>
       {turn.reason === null ? null : <span className="said w-full text-quiet">{turn.reason}</span>}
-      {(turn.state === 'uncertain' ? (['retry', 'discard'] as const) : (['remove'] as const)).map((what) => (
+      {changesOf(turn).map((what) => (
         <Button key={what} disabled={change.isPending} onClick={() => change.mutate(what)}>
-          {{ retry: 'Send it again', discard: 'Let it be', remove: 'Take it back' }[what]}
+          {words[what]}
         </Button>
       ))}
       {change.error === null ? null : <Failed error={change.error} />}
