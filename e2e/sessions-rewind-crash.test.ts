@@ -1,11 +1,11 @@
 /** A node that is killed at every step of going back: its next start goes on with it, once, and nothing is lost. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { start } from '@orrery/scripted-model';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Client } from '@orrery/client';
+import { start, type ScriptedModel } from '@orrery/scripted-model';
+import { afterAll, describe, expect, it } from 'vitest';
 import { callsWith, configFor, isThere, scriptsOf } from './support/agents.ts';
-import { asked, died } from './support/dying.ts';
-import { placeOfTest } from './support/place.ts';
+import { crashRows, type Ground } from './support/crash-rows.ts';
 import { makeRepository } from './support/repository.ts';
 import { rewindPoints } from './support/session-points.ts';
 import { logOf, sessionIn, turnOver } from './support/sessions.ts';
@@ -16,53 +16,74 @@ const back = [
   { text: 'One is there.' },
   { shell: 'echo two > two.txt; git add two.txt; git commit -q -m two' },
   { text: 'Two is there.' },
-  { text: 'Now without two.' },
+  { text: 'Now without two.', times: 'forever' },
 ];
+
+let model: ScriptedModel | null = null;
+afterAll(() => model?.close());
+
+const row = crashRows(async (place) => {
+  model ??= await start({ script: scriptsOf({ back }) });
+  place.configure(configFor(model));
+  await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+  makeRepository(place, 'gone-back', {});
+});
+
+const say = async (client: Client, id: string, text: string): Promise<void> => {
+  const { id: turn } = await client.call('turnAdd', { params: { id }, body: { text } });
+  expect((await turnOver(client, id, turn)).outcome).toBe('success');
+};
+
+/** A session with two turns and a file written by hand. */
+type Session = { readonly ground: Ground; readonly id: string; readonly workdir: string; readonly marker: string };
+
+const begin = async (ground: Ground, name: string, marker: string): Promise<Session> => {
+  const client = ground.client();
+  const project = join(ground.place.folder, 'repositories/gone-back');
+  await client.call('projectAdd', { body: { source: project } });
+  const { id, environment } = await client.call('sessionCreate', { body: { project, harness: name, mode: 'all' } });
+  for (const text of ['Make one. [back] MARKER-one', 'Make two. MARKER-two'])
+    await say(client, id, text.replace('MARKER', marker));
+  const { workdir } = await client.call('environmentShow', { params: { id: environment.id } });
+  writeFileSync(join(workdir ?? '', 'mine.txt'), 'written by hand\n');
+  return { ground, id, workdir: workdir ?? '', marker };
+};
 
 for (const name of ['claude', 'pi'] as const) {
   describe.skipIf(!isThere(name))(`a node that dies while a session with ${name} goes back`, { timeout: 240_000 }, () => {
-    it.each(rewindPoints)('at %s goes on with it', async (point) => {
-      const place = placeOfTest();
-      const model = await start({ script: scriptsOf({ back }) });
-      onTestFinished(() => model.close());
-      place.configure(configFor(model, { harness: name }));
-      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
-      const repository = makeRepository(place, 'gone-back', {});
-      const first = await place.up({ killAt: point });
-      const before = place.client(first);
-      await before.call('projectAdd', { body: { source: repository } });
-      const { id, environment } = await before.call('sessionCreate', { body: { project: repository, mode: 'all' } });
-      for (const text of ['Make one. [back] MARKER-one', 'Make two. MARKER-two']) {
-        const { id: turn } = await before.call('turnAdd', { params: { id }, body: { text } });
-        expect((await turnOver(before, id, turn)).outcome).toBe('success');
-      }
-      const { workdir } = await before.call('environmentShow', { params: { id: environment.id } });
-      const mine = join(workdir ?? '', 'mine.txt');
-      writeFileSync(mine, 'written by hand\n');
-      await asked(before.call('sessionRewind', { params: { id }, body: { to: '2' } }));
-      await died(first, point);
+    /** Each row leaves it as it found it, for the next one. */
+    let session: Session | null = null;
 
-      const client = place.client(await place.up());
-      await waitFor('the session to have gone back', async () => {
-        const kinds = (await logOf(client, id)).map(({ body }) => body.kind);
-        return kinds.includes('rewound') ? kinds : null;
-      });
-      await sessionIn(client, id, ['dormant']);
-      expect([existsSync(join(workdir ?? '', 'two.txt')), existsSync(mine)]).toEqual([false, false]);
-      const { id: turn } = await client.call('turnAdd', { params: { id }, body: { text: 'Go on. MARKER-three' } });
-      expect((await turnOver(client, id, turn)).outcome).toBe('success');
-      const told = callsWith(model, '[back]').at(-1)!.body;
-      expect([told.includes('MARKER-one'), told.includes('MARKER-two')]).toEqual([true, false]);
-      const log = await logOf(client, id);
-      expect(log.filter(({ body }) => body.kind === 'rewound')).toHaveLength(1);
-      expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
-      // What was there stands in the checkpoint that was made before: going to it brings it back.
-      const { items } = await client.call('sessionCheckpoints', { params: { id } });
-      const kept = items.filter(({ kind }) => kind === 'rewind');
-      expect(kept).toHaveLength(1);
-      await client.call('sessionRewind', { params: { id }, body: { to: kept[0]!.id } });
-      expect([existsSync(join(workdir ?? '', 'two.txt')), existsSync(mine)]).toEqual([true, true]);
-      expect(model.promptCounts()).toMatchObject({ 'MARKER-one': 1, 'MARKER-two': 1, 'MARKER-three': 1 });
-    });
+    it.each(rewindPoints)('at %s goes on with it', (point) =>
+      row(async (ground) => {
+        if (session?.ground !== ground) session = await begin(ground, name, `MARKER-${name}-${point}`);
+        const { id, workdir, marker } = session;
+        const there = (): readonly boolean[] => ['two.txt', 'mine.txt'].map((file) => existsSync(join(workdir, file)));
+        const rewinds = async () => (await logOf(ground.client(), id)).filter(({ body }) => body.kind === 'rewound').length;
+        const kept = async () =>
+          (await ground.client().call('sessionCheckpoints', { params: { id } })).items.filter(({ kind }) => kind === 'rewind');
+        const before = { rewinds: await rewinds(), kept: (await kept()).length };
+        expect(there()).toEqual([true, true]);
+        await ground.dies(point, (client) => client.call('sessionRewind', { params: { id }, body: { to: '2' } }));
+
+        const client = ground.client();
+        await waitFor('the session to have gone back', async () => ((await rewinds()) > before.rewinds ? true : null));
+        await sessionIn(client, id, ['dormant']);
+        expect(there()).toEqual([false, false]);
+        await say(client, id, `Go on. ${marker}-${point}`);
+        const told = callsWith(model!, `${marker}-one`).at(-1)!.body;
+        expect([told.includes(`${marker}-one`), told.includes(`${marker}-two`)]).toEqual([true, false]);
+        expect(await rewinds()).toBe(before.rewinds + 1);
+        const log = await logOf(client, id);
+        expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
+        // What was there stands in the checkpoint that was made before: going to it brings it back.
+        const checkpoints = await kept();
+        expect(checkpoints).toHaveLength(before.kept + 1);
+        await client.call('sessionRewind', { params: { id }, body: { to: checkpoints[0]!.id } });
+        expect(there()).toEqual([true, true]);
+        const once = Object.fromEntries(['one', 'two', point].map((what) => [`${marker}-${what}`, 1]));
+        expect(model!.promptCounts()).toMatchObject(once);
+      }),
+    );
   });
 }
