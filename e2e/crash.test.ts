@@ -1,16 +1,19 @@
 /** A node that is killed: at every named point of an attempt, for a minute, by halves, together with its keeper. */
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import type { TaskCreate } from '@orrery/protocol';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { killPoints } from '../packages/node/src/run/kill-points.ts';
 import { crashRun, type CrashRun, type Outcome } from './support/crash-run.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
-import { NodeRefused } from './support/life.ts';
-import { placeOfTest, type Place } from './support/place.ts';
+import { lentPlaces, type LentPlace } from './support/lent-places.ts';
+import { NodeRefused, startLife } from './support/life.ts';
+import { placeOfTest } from './support/place.ts';
 import { keepersOf, processesOf } from './support/process-tree.ts';
 import { makeRepository } from './support/repository.ts';
 import { eventsOf, pause, printed, taskEnd, textOf, waitFor } from './support/wait.ts';
 
+const lend = lentPlaces();
 const LINES = 20;
 
 /** Notes each prompt, prints a line every tenth of a second, answers rightly only in its second turn. */
@@ -33,16 +36,14 @@ const hooks = {
   after: hook('after'),
 };
 
-const command = ['sh', '-c', agent];
-
-const commandRun = (place: Place, killAt: readonly string[], deadMs: number): CrashRun => {
-  const repository = makeRepository(place, 'crash', hooks);
+const commandRun = (place: LentPlace, killAt: readonly string[], deadMs: number): CrashRun => {
+  const repository = makeRepository(place, place.row, hooks);
   const request: TaskCreate & { requestId: string } = {
     prompt: 'Answer rightly. MARKER-crash',
     project: repository,
     harness: 'command',
-    command,
-    requestId: 'crash-1',
+    command: ['sh', '-c', agent],
+    requestId: place.row,
   };
   return { place, request, killAt, deadMs, files: ['prompts.txt', 'hooks.txt', 'answer.txt'], repository };
 };
@@ -131,15 +132,15 @@ describe.concurrent('a node that is killed', () => {
   });
 
   it.for(places)('at %s: another start gives the same result, and nothing is left', async (point, context) => {
-    expect(await crashRun(commandRun(placeOfTest({}, context), [point], 1_500))).toEqual(expected);
+    expect(await crashRun(commandRun(lend(context), [point], 1_500))).toEqual(expected);
   });
 
   it('never: the result that all others are compared with', async (context) => {
-    expect(await crashRun(commandRun(placeOfTest({}, context), [], 0))).toEqual(expected);
+    expect(await crashRun(commandRun(lend(context), [], 0))).toEqual(expected);
   });
 
   it('while the turn ends without it', async (context) => {
-    expect(await crashRun(commandRun(placeOfTest({}, context), ['run-going:drive'], 5_000))).toEqual(expected);
+    expect(await crashRun(commandRun(lend(context), ['run-going:drive'], 5_000))).toEqual(expected);
   });
 
   it('again and again, also while it recovers', async (context) => {
@@ -153,14 +154,13 @@ describe.concurrent('a node that is killed', () => {
       'collected',
       'settled',
     ];
-    expect(await crashRun(commandRun(placeOfTest({}, context), points, 300))).toEqual(expected);
+    expect(await crashRun(commandRun(lend(context), points, 300))).toEqual(expected);
   });
 
-  it('for 60 seconds of output: every byte is there, once', { timeout: 180_000 }, (context) => aMinuteOfOutput(context));
+  it('for 60 seconds of output: every byte is there, once', { timeout: 180_000 }, (context) => aMinuteOfOutput(lend(context)));
 });
 
-const aMinuteOfOutput = async (context: TestContext): Promise<void> => {
-  const place = placeOfTest({}, context);
+const aMinuteOfOutput = async (place: LentPlace): Promise<void> => {
   const life = await place.up();
   const text = 'x'.repeat(1_000);
   const script = `i=0; while [ $i -lt 640 ]; do i=$((i+1)); echo "$i ${text}"; sleep 0.1; done; echo "errors too" >&2; echo the end`;
@@ -197,7 +197,7 @@ describe('processes of a task', () => {
   it.for(['its keeper', 'the first process inside'] as const)(
     'kill -9 of %s: the tree is gone, the task is interrupted, a retry is accepted',
     async (whom, context) => {
-      const place = placeOfTest({}, context);
+      const place = lend(context);
       const life = await place.up();
       const client = place.client(life);
       const tag = whom === 'its keeper' ? '98761.5' : '98762.5';
@@ -219,7 +219,7 @@ describe('processes of a task', () => {
   );
 
   it('kill -9 of the node and a keeper: the next start says interrupted and ends the tree', async (context) => {
-    const place = placeOfTest({}, context);
+    const place = lend(context);
     const life = await place.up();
     const client = place.client(life);
     const { id } = await client.call('taskAdd', { body: { prompt: 'stay', harness: 'command', command: stubborn('98763.5') } });
@@ -234,7 +234,7 @@ describe('processes of a task', () => {
   });
 
   it('down --now leaves the program running, and up goes on with it', async (context) => {
-    const place = placeOfTest({}, context);
+    const place = lend(context);
     const life = await place.up();
     const { id } = await place.client(life).call('taskAdd', {
       body: {
@@ -259,7 +259,7 @@ describe('processes of a task', () => {
   });
 
   it('a cancel that the node did not live to carry out is carried out by the next', async (context) => {
-    const place = placeOfTest({}, context);
+    const place = lend(context);
     const life = await place.up();
     const client = place.client(life);
     const { id } = await client.call('taskAdd', {
@@ -277,9 +277,9 @@ describe('processes of a task', () => {
 
 describe('one node for one data directory', () => {
   it('a second one is refused and says who has it', async (context) => {
-    const place = placeOfTest({}, context);
+    const place = lend(context);
     const life = await place.up();
-    const refused = await place.up().then(
+    const refused = await startLife(place, {}).then(
       () => null,
       (thrown: unknown) => (thrown instanceof NodeRefused ? thrown : null),
     );
@@ -296,7 +296,7 @@ describe('one node for one data directory', () => {
   it('a node whose environment redirects Git works on the right repositories', async (context) => {
     const place = placeOfTest({}, context);
     const decoy = makeRepository(place, 'decoy');
-    const run = commandRun(place, [], 0);
+    const run = commandRun({ ...place, row: 'right' }, [], 0);
     const life = await place.up({
       env: {
         GIT_DIR: `${decoy}/.git`,
@@ -316,7 +316,6 @@ describe('one node for one data directory', () => {
     const { id } = await client.call('taskAdd', { body: run.request });
     const task = await taskEnd(client, id);
     const applied = await client.call('taskApply', { params: { id }, body: { mode: 'tree' } });
-    const { existsSync, readFileSync } = await import('node:fs');
     expect([
       task.verdict,
       applied.treeUpdated,

@@ -9,7 +9,7 @@ import { codeOf } from './support/commands.ts';
 import { settledEnvironment } from './support/environments.ts';
 import { asked, died } from './support/dying.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
-import { placeOfTest, type Place } from './support/place.ts';
+import { lentPlaces, type LentPlace } from './support/lent-places.ts';
 import { processesOf } from './support/process-tree.ts';
 import { makeRepository } from './support/repository.ts';
 
@@ -18,24 +18,27 @@ const operations: Readonly<Record<string, (client: Client, environment: Environm
   start: (client, { id }) => client.call('environmentStart', { params: { id } }),
   stop: (client, { id }) => client.call('environmentStop', { params: { id } }),
   recreate: (client, { id }) => client.call('environmentRecreate', { params: { id } }),
-  fork: (client, { id }) => client.call('environmentFork', { params: { id }, body: { name: 'copy', requestId: 'copy-1' } }),
+  fork: (client, { id, name }) =>
+    client.call('environmentFork', { params: { id }, body: { name: `copy-of-${name}`, requestId: `copy-of-${name}` } }),
   delete: (client, { id }) => client.call('environmentDelete', { params: { id }, query: { salvage: 'true' } }),
 };
 
-const made = (client: Client, repository: string, more: object = {}): Promise<EnvironmentView> =>
-  client.call('environmentCreate', { body: { project: repository, name: 'own', requestId: 'own-1', ...more } });
+const lend = lentPlaces();
+
+const made = (client: Client, repository: string, name: string): Promise<EnvironmentView> =>
+  client.call('environmentCreate', { body: { project: repository, name, requestId: name } });
 
 /** Dies at a point while an environment is made; answers what the next start came to. */
-const creatingDiesAt = async (place: Place, point: string, init: string): Promise<EnvironmentView> => {
-  const repository = makeRepository(place, 'repository', { init });
+const creatingDiesAt = async (place: LentPlace, point: string, init: string): Promise<EnvironmentView> => {
+  const repository = makeRepository(place, place.row, { init });
   const first = await place.up({ killAt: point });
   const before = place.client(first);
   await before.call('projectAdd', { body: { source: repository } });
-  await asked(made(before, repository));
+  await asked(made(before, repository, place.row));
   await died(first, point);
   const life = await place.up();
   const client = place.client(life);
-  const { id } = await made(client, repository);
+  const { id } = await made(client, repository, place.row);
   const settled = await settledEnvironment(client, id);
   const leftRunning = processesOf(place.folder, [life.pid]).filter(({ command }) => command.includes('sleep 600'));
   expect(leftRunning).toEqual([]);
@@ -48,23 +51,26 @@ const beforeSetup = ['checkout-made', 'place-made', 'made', 'place-opened', 'sta
 const duringSetup = ['setup-begun', 'script-going', 'script-ended'].map((name) => `environment-${name}`);
 
 describe('a node that dies while an environment is made', () => {
-  it.each(beforeSetup)('at %s makes it to its end, with its set-up run once', async (point) => {
-    const place = placeOfTest();
+  it.for(beforeSetup)('at %s makes it to its end, with its set-up run once', async (point, context) => {
+    const place = lend(context);
     const settled = await creatingDiesAt(place, point, 'echo run');
     expect([settled.state, settled.setup]).toMatchObject(['ready', { state: 'passed' }]);
   });
 
-  it.each(duringSetup)('at %s calls its set-up failed, ends what is left of it and does not run it again', async (point) => {
-    const place = placeOfTest();
-    const settled = await creatingDiesAt(place, point, point.endsWith('going') ? 'echo run; sleep 600' : 'echo run');
-    expect([settled.state, settled.setup]).toMatchObject([
-      'failed',
-      { state: 'failed', reason: expect.stringContaining('the node stopped while it ran') },
-    ]);
-  });
+  it.for(duringSetup)(
+    'at %s calls its set-up failed, ends what is left of it and does not run it again',
+    async (point, context) => {
+      const place = lend(context);
+      const settled = await creatingDiesAt(place, point, point.endsWith('going') ? 'echo run; sleep 600' : 'echo run');
+      expect([settled.state, settled.setup]).toMatchObject([
+        'failed',
+        { state: 'failed', reason: expect.stringContaining('the node stopped while it ran') },
+      ]);
+    },
+  );
 
-  it('after its set-up ended knows that it passed', async () => {
-    const settled = await creatingDiesAt(placeOfTest(), 'environment-setup-ended', 'echo run');
+  it('after its set-up ended knows that it passed', async (context) => {
+    const settled = await creatingDiesAt(lend(context), 'environment-setup-ended', 'echo run');
     expect([settled.state, settled.setup]).toMatchObject(['ready', { state: 'passed' }]);
   });
 });
@@ -82,13 +88,12 @@ const points: readonly (readonly [operation: string, point: string])[] = [
 ];
 
 /** An environment with work in it, and the node dies at the point of an operation; what the next start has then. */
-const dieAt = async (operation: string, point: string) => {
-  const place = placeOfTest();
-  const repository = makeRepository(place, 'repository', { init: 'echo run >> "$HOME/runs"' });
+const dieAt = async (place: LentPlace, operation: string, point: string) => {
+  const repository = makeRepository(place, place.row, { init: 'echo run >> "$HOME/runs"' });
   const first = await place.up({ killAt: `${point}:${operation}` });
   const before = place.client(first);
   await before.call('projectAdd', { body: { source: repository } });
-  const ready = await settledEnvironment(before, (await made(before, repository)).id);
+  const ready = await settledEnvironment(before, (await made(before, repository, place.row)).id);
   writeFileSync(join(ready.workdir ?? '', 'work.txt'), 'work');
   await asked(operations[operation]?.(before, ready) ?? Promise.resolve());
   await died(first, point);
@@ -110,7 +115,7 @@ const expected: Readonly<Record<string, (around: Awaited<ReturnType<typeof dieAt
     expect([settled.state, readFileSync(join(settled.workdir ?? '', 'work.txt'), 'utf8')]).toEqual(['stopped', 'work']);
   },
   fork: async ({ client, ready }) => {
-    const copy = await settledEnvironment(client, 'copy');
+    const copy = await settledEnvironment(client, `copy-of-${ready.name}`);
     const source = await settledEnvironment(client, ready.id);
     expect([copy.state, source.state, readFileSync(join(copy.workdir ?? '', 'work.txt'), 'utf8')]).toEqual([
       'ready',
@@ -131,8 +136,8 @@ const expected: Readonly<Record<string, (around: Awaited<ReturnType<typeof dieAt
 };
 
 describe('a node that dies while an environment that holds work', () => {
-  it.each(points)('is to %s, at %s: goes on, and nothing is lost or left', async (operation, point) => {
-    const around = await dieAt(operation, point);
+  it.for(points)('is to %s, at %s: goes on, and nothing is lost or left', async ([operation, point], context) => {
+    const around = await dieAt(lend(context), operation, point);
     await expected[operation]?.(around);
     const { client, place, life } = around;
     for (const { id } of (await client.call('environmentList', { query: {} })).items)

@@ -60,6 +60,10 @@ export const crashRun = async (run: CrashRun): Promise<Outcome> => {
   }
   const life = await place.up(options);
   const client = place.client(life);
+  const { items } = await client.call('taskList', { query: { limit: 200 } });
+  // A death before the task was there, of something that went before it, shows nothing of the point.
+  if (killAt.length > 0 && !items.some(({ requestId }) => requestId === request.requestId))
+    throw new Error(`the node died before it had the task: ${killAt.join(', ')}`);
   if (request.project != null) await client.call('projectAdd', { body: { source: request.project } });
   const { id } = await client.call('taskAdd', { body: request, idempotencyKey: request.requestId });
   return outcomeOf(run, { life, client, id });
