@@ -1,10 +1,10 @@
 /** A node that is killed while a real agent program works: the conversation goes on, and each prompt is sent once. */
-import { start, type ScriptedModel } from '@orrery/scripted-model';
-import { describe, expect, it, type TestContext } from 'vitest';
-import { configFor, isThere, scriptsOf, type AgentName } from './support/agents.ts';
+import type { ScriptedModel } from '@orrery/scripted-model';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { crashRun, type Outcome } from './support/crash-run.ts';
 import { nothing } from './support/leftovers.ts';
-import { placeOfTest } from './support/place.ts';
+import { lentPlaces, type LentPlace } from './support/lent-places.ts';
 import { makeRepository } from './support/repository.ts';
 
 /** A slow tool in the first turn, a slow answer in the second: there is something going on wherever the node dies. */
@@ -32,28 +32,37 @@ const points: Readonly<Record<AgentName, readonly string[]>> = {
   codex: ['output-committed:drive:2', 'input-written:drive:2'],
 };
 
-const conduct = async (
-  name: AgentName,
-  killAt: readonly string[],
-  context: TestContext,
-): Promise<{ outcome: Outcome; model: ScriptedModel }> => {
-  const model = await start({ script: scriptsOf({ crash: steps }) });
-  context.onTestFinished(() => model.close());
-  const place = placeOfTest(configFor(model), context);
-  const repository = makeRepository(place, 'crash', { validation: 'grep -q right answer.txt || { echo "MARKER-why"; exit 3; }' });
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  model = await modelOfSuite(scriptsOf({ crash: steps }));
+});
+
+const lend = lentPlaces(() => configFor(model));
+
+const conduct = async (name: AgentName, killAt: readonly string[], place: LentPlace) => {
+  const validation = `grep -q right answer.txt || { echo "MARKER-why-${place.row}"; exit 3; }`;
+  const repository = makeRepository(place, place.row, { validation });
   const outcome = await crashRun({
     place,
-    request: { prompt: 'Write the answer. [crash] MARKER-first', project: repository, harness: name, requestId: 'crash' },
+    request: {
+      prompt: `Write the answer. [crash] MARKER-first-${place.row}`,
+      project: repository,
+      harness: name,
+      requestId: place.row,
+    },
     killAt,
     deadMs: 2_500,
     files: ['work.txt', 'answer.txt'],
     repository,
     limitMs: 200_000,
   });
-  return { outcome, model };
+  const counts = model.promptCounts();
+  return summary(outcome, [counts[`MARKER-first-${place.row}`], counts[`MARKER-why-${place.row}`]]);
 };
 
-const summary = ({ outcome, model }: { outcome: Outcome; model: ScriptedModel }) => ({
+/** `asked`: how often the model saw the prompt, and what sent the program back. */
+const summary = (outcome: Outcome, asked: readonly (number | undefined)[]) => ({
   verdict: outcome.verdict,
   cause: outcome.cause,
   reason: outcome.reason,
@@ -66,7 +75,7 @@ const summary = ({ outcome, model }: { outcome: Outcome; model: ScriptedModel })
   said: ['First I do some work.', 'That was all.', 'It is written now.'].map(
     (text) => outcome.turns.join('').split(text).length - 1,
   ),
-  promptCounts: model.promptCounts(),
+  asked,
 });
 
 const expected = {
@@ -88,7 +97,7 @@ const expected = {
   prompts: 2,
   left: nothing,
   said: [1, 1, 1],
-  promptCounts: { 'MARKER-first': 1, 'MARKER-why': 1 },
+  asked: [1, 1],
 };
 
 /**
@@ -99,19 +108,19 @@ const cutInFirstAnswer = {
   ...expected,
   files: { 'work.txt': null, 'answer.txt': 'right' },
   said: [0, 1, 1],
-  promptCounts: { 'MARKER-first': 2, 'MARKER-why': 1 },
+  asked: [2, 1],
 };
 
 for (const name of ['pi', 'claude', 'codex'] as const) {
   describe.skipIf(!isThere(name)).concurrent(`${name} under a node that is killed`, { timeout: 300_000 }, () => {
     it.for(points[name])('at %s', async (point, context) => {
-      const found = summary(await conduct(name, [point], context));
-      const isCut = point.startsWith('output-committed') && found.promptCounts['MARKER-first'] === 2;
+      const found = await conduct(name, [point], lend(context));
+      const isCut = point.startsWith('output-committed') && found.asked[0] === 2;
       expect(found).toEqual(isCut ? cutInFirstAnswer : expected);
     });
 
     it('never: the same', async (context) => {
-      expect(summary(await conduct(name, [], context))).toEqual(expected);
+      expect(await conduct(name, [], lend(context))).toEqual(expected);
     });
   });
 }

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { gitIn, writeFiles } from '@orrery/testkit';
 import { describe, expect, it } from 'vitest';
-import { placeOfTest, type Place } from './support/place.ts';
+import { lentPlaces, type LentPlace } from './support/lent-places.ts';
 import { makeRepository } from './support/repository.ts';
 import { waitFor } from './support/wait.ts';
 
 /** A filter of the user's that holds a checkout up for as long as Git lives, after it noted which Git that is. */
-const holding = (place: Place): { seen: string; filter: string } => {
-  const seen = join(place.folder, 'held');
-  const script = join(place.folder, 'hold.sh');
+const holding = ({ folder, row }: LentPlace): { seen: string; filter: string } => {
+  const seen = join(folder, `held-${row}`);
+  const script = join(folder, `hold-${row}.sh`);
   const lines = [
     // A shell may stand between the two.
     'p=$PPID; while [ "$(cat /proc/$p/comm)" != git ]; do p=$(cut -d" " -f4 /proc/$p/stat); done',
@@ -35,11 +35,12 @@ const stateOf = (repository: string) => ({
   }),
 });
 
+const lend = lentPlaces(() => ({ execution: { backend: 'local' } }));
+
 /** A task's result that waits to be applied to a repository whose filter holds a checkout up. */
-const prepare = async () => {
-  const place = placeOfTest({ execution: { backend: 'local' } });
+const prepare = async (place: LentPlace) => {
   const { seen, filter } = holding(place);
-  const repository = makeRepository(place, 'apply');
+  const repository = makeRepository(place, place.row);
   writeFiles(repository, { '.gitattributes': '*.txt filter=hold\n' });
   gitIn(repository, 'add', '.gitattributes');
   gitIn(repository, 'commit', '-q', '-m', 'attributes');
@@ -62,8 +63,8 @@ const prepare = async () => {
 };
 
 describe('a result on its way into the user’s tree', () => {
-  it('is not there at all after kill -9 of the Git that writes its files, and the same command brings it', async () => {
-    const { place, repository, before, applying, pid } = await prepare();
+  it('is not there at all after kill -9 of the Git that writes its files, and the same command brings it', async (context) => {
+    const { place, repository, before, applying, pid } = await prepare(lend(context));
     process.kill(pid, 'SIGKILL');
     expect((await applying).envelope()).toMatchObject({ ok: false, error: { code: 'git_failed' } });
     expect(stateOf(repository)).toEqual(before);
@@ -76,8 +77,8 @@ describe('a result on its way into the user’s tree', () => {
     expect(gitIn(repository, 'status', '--porcelain')).toBe('?? mine.txt');
   }, 240_000);
 
-  it('is taken back by the next start after kill -9 of the node, before anybody is served', async () => {
-    const { place, repository, life, before, applying } = await prepare();
+  it('is taken back by the next start after kill -9 of the node, before anybody is served', async (context) => {
+    const { place, repository, life, before, applying } = await prepare(lend(context));
     expect(existsSync(join(repository, '.git/index.lock'))).toBe(true);
     await life.kill();
     await applying;

@@ -1,13 +1,14 @@
 /** Tasks whose program is spoken with in both directions, with real programs: they work as ever, and so does dying. */
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
-import { start, type ScriptedModel } from '@orrery/scripted-model';
-import { beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import type { ScriptedModel } from '@orrery/scripted-model';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { agentNames, callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { crashRun } from './support/crash-run.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
+import { lentPlaces, type LentPlace } from './support/lent-places.ts';
 import type { Life } from './support/life.ts';
-import { placeOfSuite, placeOfTest } from './support/place.ts';
+import { placeOfSuite } from './support/place.ts';
 import { processesOf } from './support/process-tree.ts';
 import { makeRepository } from './support/repository.ts';
 import { bodiesOf, eventsOf, taskEnd, textOf, waitFor } from './support/wait.ts';
@@ -142,33 +143,38 @@ const points: readonly string[] = [
 
 // The one with the longest opening; what is the same for every program is tried in sessions-crash.
 describe.skipIf(!isThere('codex'))('a node that dies while it speaks with codex in a task', { timeout: 300_000 }, () => {
-  const conduct = async (killAt: readonly string[], context: TestContext) => {
-    const model = await start({ script: scriptsOf({ crash: steps }) });
-    context.onTestFinished(() => model.close());
-    const place = placeOfTest(configFor(model), context);
-    const validation = 'grep -q right answer.txt || { echo "MARKER-why"; exit 3; }';
-    const repository = makeRepository(place, 'crash', { validation });
+  let model: ScriptedModel;
+  const lend = lentPlaces(() => configFor(model));
+
+  beforeAll(async () => {
+    model = await modelOfSuite(scriptsOf({ crash: steps }));
+  });
+
+  const conduct = (place: LentPlace, killAt: readonly string[]) => {
+    const validation = `grep -q right answer.txt || { echo "MARKER-why-${place.row}"; exit 3; }`;
+    const repository = makeRepository(place, place.row, { validation });
     const request = {
-      prompt: 'Write the answer. [crash] MARKER-first',
+      prompt: `Write the answer. [crash] MARKER-first-${place.row}`,
       project: repository,
       harness: 'codex',
-      requestId: 'crash',
+      requestId: place.row,
     };
     const files = ['work.txt', 'answer.txt'];
-    const outcome = await crashRun({ place, main, request, killAt, deadMs: 1_000, files, repository, limitMs: END_MS });
-    return { outcome, model };
+    return crashRun({ place, main, request, killAt, deadMs: 1_000, files, repository, limitMs: END_MS });
   };
 
   it.for(points)('at %s goes on, and says each prompt once', async (point, context) => {
-    const { outcome, model } = await conduct([point], context);
+    const place = lend(context);
+    const outcome = await conduct(place, [point]);
     const { verdict, reason, attempts, files, gapless, prompts, left } = outcome;
     expect([verdict, reason, attempts, gapless, prompts.length]).toEqual(['accepted', null, 1, true, 2]);
     expect(left).toEqual(nothing);
-    const counts = model.promptCounts();
+    const seen = model.promptCounts();
+    const [first, why] = [seen[`MARKER-first-${place.row}`], seen[`MARKER-why-${place.row}`]];
     // A model stream that crosses the node is cut with it; the program asks again, and the next step is played.
-    expect([1, 2]).toContain(counts['MARKER-first']);
-    expect(files).toEqual({ 'work.txt': counts['MARKER-first'] === 2 ? null : 'once', 'answer.txt': 'right' });
-    expect(counts['MARKER-why']).toBe(1);
+    expect([1, 2]).toContain(first);
+    expect(files).toEqual({ 'work.txt': first === 2 ? null : 'once', 'answer.txt': 'right' });
+    expect(why).toBe(1);
     expect(outcome.turns.join('').split('It is written now.').length - 1).toBe(1);
   });
 });

@@ -1,14 +1,18 @@
 import type { Client } from '@orrery/client';
 import type { EventBody, OrreryEvent, Task } from '@orrery/protocol';
 
+/** How often it is looked: what comes late is looked for less often, since each look takes its time from what is waited for. */
+const [FIRST_MS, LAST_MS] = [50, 250];
+
 /** Resolves with the first answer that is not null; throws with `what` when none came in time. */
 export const waitFor = async <T>(what: string, look: () => Promise<T | null> | T | null, limitMs = 30_000): Promise<T> => {
-  const until = performance.now() + limitMs;
+  const from = performance.now();
   for (;;) {
     const found = await look();
     if (found !== null) return found;
-    if (performance.now() > until) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await pause(50);
+    const waited = performance.now() - from;
+    if (waited > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await pause(Math.min(LAST_MS, FIRST_MS + waited / 20));
   }
 };
 
