@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Clock } from '../../kernel/clock.ts';
 import { mustRun } from '../remote/command.ts';
-import { layoutOf } from '../remote/furnish.ts';
+import { layoutOf } from '../remote/layout.ts';
 import { measurePlace } from '../remote/measure.ts';
 import type { Place, PlaceCommand, PlaceProcess, PlaceState } from '../remote/place.ts';
 import type { Cluster } from './cluster.ts';

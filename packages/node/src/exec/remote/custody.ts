@@ -7,7 +7,7 @@ import { mustRun } from './command.ts';
 import type { Ledger } from './ledger.ts';
 import { isPlaceGone, patiently } from './patience.ts';
 import { EMPTY_LIST } from './listing.ts';
-import { stageOut } from './staging.ts';
+import { stageOut, sweepAndList } from './staging.ts';
 import type { Place } from './place.ts';
 import type { StagedTree, Stager } from './staging.ts';
 import type { AtPlaceStep } from './steps.ts';
@@ -43,10 +43,14 @@ const closedError = (id: string): OrreryError =>
   new OrreryError('stale', `The environment ${id} is closed.`, { rule: 'Nothing is started in a closed environment.' });
 
 /** Brings everything back that changed since it was compared last. */
-const carryBack = async ({ stager, ledger, trees }: CustodyParts): Promise<void> => {
+const carryBack = async (
+  { stager, ledger, trees }: CustodyParts,
+  lists: ReadonlyMap<string, Buffer> = new Map(),
+): Promise<void> => {
   for (const tree of trees) {
-    const before = await ledger.directory.readList(tree.name);
-    const now = await stageOut(stager, tree, before ?? EMPTY_LIST);
+    const before = (await ledger.directory.readList(tree.name)) ?? EMPTY_LIST;
+    const known = lists.get(tree.name);
+    const now = await stageOut(stager, tree, { before, ...(known === undefined ? {} : { now: known }) });
     await ledger.directory.writeList(tree.name, now);
   }
 };
@@ -55,17 +59,19 @@ const carryBack = async ({ stager, ledger, trees }: CustodyParts): Promise<void>
 const carryKept = async ({ stager, kept }: CustodyParts): Promise<void> => {
   if (kept === null) return;
   try {
-    await stageOut(stager, kept, EMPTY_LIST);
+    await stageOut(stager, kept, { before: EMPTY_LIST });
   } catch (thrown) {
     if (!(thrown instanceof OrreryError) || stager.line.over.aborted) throw thrown;
   }
 };
 
-/** Ends every program of the place, with its tree. */
-const endPrograms = async ({ stager: { line } }: CustodyParts): Promise<void> => {
-  await patiently(line, () =>
-    mustRun(line.place, [line.layout.keeper, 'sweep', line.layout.runs], { what: 'Ending its programs' }),
-  );
+/** Ends every program of the place, with its tree. Answers the lists that were made of trees at once. */
+const endPrograms = async ({ stager, trees: [first] }: CustodyParts): Promise<ReadonlyMap<string, Buffer>> => {
+  const { line } = stager;
+  if (first !== undefined) return new Map([[first.name, await sweepAndList(stager, first)]]);
+  const argv = [line.layout.keeper, 'sweep', line.layout.runs];
+  await patiently(line, () => mustRun(line.place, argv, { what: 'Ending its programs' }));
+  return new Map();
 };
 
 const lossOf = ({ ledger, trees }: CustodyParts, thrown: OrreryError): string | null => {
@@ -87,9 +93,9 @@ const bringHome = async (parts: CustodyParts): Promise<Home> => {
   // Before it was open nothing ran in it; after it was staged out nothing runs any more.
   if (step !== 'open' || !started) return { lost: null, place: line.place };
   try {
-    await endPrograms(parts);
+    const lists = await endPrograms(parts);
     atStep('stage-out');
-    await carryBack(parts);
+    await carryBack(parts, lists);
     await carryKept(parts);
   } catch (thrown) {
     if (!isPlaceGone(thrown)) throw thrown;

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createFakePlaces } from '../../../test/remote/fake-place.ts';
 import { findKeeperBinary } from '../../keeper/binary.ts';
 import { architectureOf, furnish } from './furnish.ts';
+import { layoutOf } from './layout.ts';
 
 const directories: string[] = [];
 afterEach(() => {
@@ -31,8 +32,14 @@ const spec = {
 describe('a fresh place', () => {
   it('gets its folders, for nobody else, and a keeper program that runs; again is fine', async () => {
     const place = await newPlaces().create(spec, () => undefined);
-    await furnish(place, () => findKeeperBinary());
-    const layout = await furnish(place, () => findKeeperBinary());
+    const furnishing = {
+      program: () => findKeeperBinary(),
+      paths: ['/usr', join(place.root, 'work'), join(place.root, 'nothing')],
+    };
+    await furnish(place, furnishing);
+    const { present, guarantees } = await furnish(place, furnishing);
+    const layout = layoutOf(place);
+    expect([[...present], guarantees.length > 0]).toEqual([['/usr', layout.work], true]);
     expect([layout.work, layout.runs, layout.keeper].map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual([
       '700',
       '700',

@@ -6,30 +6,30 @@ import type { Environment, EnvironmentSpec } from '../backend.ts';
 import { checkGuarantees } from '../guarantee-check.ts';
 import { SANDBOX_FRONT_PORT } from '../limits.ts';
 import { createBelongings } from './belongings.ts';
-import { borrowedFolder, stageBorrowed } from './borrowed.ts';
 import type { ObjectPacks } from './borrowed-objects.ts';
 import { unreachable } from './command.ts';
 import { createCustody } from './custody.ts';
-import { furnish, layoutOf } from './furnish.ts';
-import type { PlaceLayout } from './furnish.ts';
+import { furnish } from './furnish.ts';
 import { gonePlace } from './gone-place.ts';
+import { layoutOf } from './layout.ts';
 import { createLedger } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { RETRY_FIRST_MS, RETRY_MOST_MS, SHARED_PORT_FIRST, SHARED_PORT_LAST } from './limits.ts';
-import type { PathPair } from './paths.ts';
+import { keptOf, pairsOf, stageAll, treesOf } from './opening-trees.ts';
 import type { Line } from './patience.ts';
 import { patiently } from './patience.ts';
 import type { Place, PlaceProvider } from './place.ts';
-import { existing, probePlace } from './place-tools.ts';
 import type { PlaceDirectory, PlaceRecord } from './record.ts';
 import { serveBroker } from './relay.ts';
 import { createRemoteEnvironment } from './remote-environment.ts';
 import { createRemoteKeeper } from './remote-keeper.ts';
 import { placeGrants } from './render.ts';
+import type { PlaceView } from './render.ts';
 import type { RemoteSettings } from './settings.ts';
 import type { SharedPrograms } from './shared-programs.ts';
-import { carryTree, listInside, stageDifference, stageIn, workTree } from './staging.ts';
-import type { StagedTree, Stager } from './staging.ts';
+import type { Stager } from './staging.ts';
+import { survey } from './survey.ts';
+import type { Survey } from './survey.ts';
 
 /** What opening works with. */
 export type Opening = RemoteSettings & {
@@ -40,59 +40,6 @@ export type Opening = RemoteSettings & {
   readonly views: Set<() => void>;
   /** Aborted when the node stops: nothing waits for a place any more. */
   readonly stopping: AbortSignal;
-};
-
-const memoryFolder = ({ root }: PlaceLayout): string => `${root}/memory`;
-
-/** Directories of this machine that an environment has, and where they go in a place that sees none of them. */
-const ownPairs = (spec: EnvironmentSpec, layout: PlaceLayout): PathPair[] => [
-  { local: spec.workdir, inside: layout.work },
-  { local: spec.home, inside: layout.home },
-  { local: spec.scratchpad, inside: layout.tmp },
-  ...(spec.memory === undefined ? [] : [{ local: spec.memory, inside: memoryFolder(layout) }]),
-  ...(spec.borrows === undefined ? [] : [{ local: spec.borrows.objects, inside: borrowedFolder(layout.root) }]),
-];
-
-const seenBy = (place: Place, local: string): string | null => {
-  const mount = place.mounted
-    .filter((one) => local === one.local || local.startsWith(`${one.local}/`))
-    .toSorted((a, b) => b.local.length - a.local.length)[0];
-  return mount === undefined ? null : `${mount.inside}${local.slice(mount.local.length)}`;
-};
-
-/** What everything is called there: as it is mounted, else where it is brought. */
-const pairsOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): PathPair[] => [
-  ...place.mounted,
-  ...ownPairs(spec, layout).filter(({ local }) => seenBy(place, local) === null),
-];
-
-/** The trees of an environment that have to be brought and carried back. */
-const treesOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): StagedTree[] => {
-  const work = { ...workTree(layout), local: spec.workdir };
-  const home = { name: 'home', local: spec.home, inside: layout.home, skip: [] };
-  const memory =
-    spec.memory === undefined ? [] : [{ name: 'memory', local: spec.memory, inside: memoryFolder(layout), skip: [] }];
-  return [work, ...(spec.keepsHome === true ? [home] : []), ...memory].filter(({ local }) => seenBy(place, local) === null);
-};
-
-/** What of a home that goes with its place is carried back. */
-const keptOf = (spec: EnvironmentSpec, place: Place, layout: PlaceLayout): StagedTree | null =>
-  spec.homeKeeps === undefined || spec.keepsHome === true || seenBy(place, spec.home) !== null
-    ? null
-    : { name: 'kept', local: spec.home, inside: layout.home, skip: [], only: spec.homeKeeps };
-
-const stageAll = async (opening: Opening, stager: Stager, { spec, ledger }: Opened): Promise<void> => {
-  const { place, layout } = stager.line;
-  const trees = treesOf(spec, place, layout);
-  for (const tree of trees) await (place.keptFiles === true ? stageDifference : stageIn)(stager, tree);
-  if (seenBy(place, spec.home) === null && spec.keepsHome !== true)
-    await carryTree(stager, { local: spec.home, inside: layout.home });
-  if (trees.some(({ name }) => name === 'work')) {
-    const seen = spec.borrows === undefined ? null : seenBy(place, spec.borrows.objects);
-    await stageBorrowed({ line: stager.line, packs: opening.packs }, spec, { work: layout.work, seen });
-  }
-  await createBelongings(stager, ledger, opening).bring(spec.grants);
-  for (const tree of trees) await ledger.directory.writeList(tree.name, await listInside(stager.line, tree));
 };
 
 type Opened = { readonly spec: EnvironmentSpec; readonly ledger: Ledger };
@@ -135,27 +82,36 @@ const keepWays = ({ views }: Opening, line: DroppableLine, brokerSocket: string 
   return { leave, drop };
 };
 
+const foldersOf = ({ toolPaths = [], ownPaths = [] }: PlaceProvider): Pick<PlaceView, 'toolPaths' | 'ownPaths'> => ({
+  toolPaths,
+  ownPaths,
+});
+
+/** Paths of its system that programs may have: whether they are there is asked once. */
+const pathsAsked = ({ provider }: Opening, { variables }: Place): string[] =>
+  placeGrants({ variables, ...foldersOf(provider) }).map(({ path }) => path);
+
 /** The view of an environment in a place. The place may be gone: then everything asked of it says so. */
 const viewOf = async (
   opening: Opening,
   place: Place,
-  { spec, ledger, ready, probed }: Opened & { readonly ready: boolean; readonly probed?: readonly GuaranteeReport[] },
+  { spec, ledger, ready, known }: Opened & { readonly ready: boolean; readonly known?: Survey },
 ): Promise<Environment> => {
   const { provider, front, atStep } = opening;
   const line = lineTo(opening, place);
+  const asked = pathsAsked(opening, place);
+  const found = ready ? (known ?? (await survey(line, asked))) : null;
   const stager = { line, trees: opening.trees };
-  const guarantees = ready ? mergeReports(provider.provides, probed ?? (await probePlace(line))) : provider.provides;
+  const guarantees = found === null ? provider.provides : mergeReports(provider.provides, found.guarantees);
   const held = provider.provides.filter((report) => report.held).map(({ guarantee }) => guarantee);
   const view = {
     layout: line.layout,
     variables: place.variables,
-    toolPaths: provider.toolPaths ?? [],
-    ownPaths: provider.ownPaths ?? [],
+    ...foldersOf(provider),
     front: { ...front, port: ledger.record.frontPort },
     required: spec.required.filter((name) => !held.includes(name)),
     networkHeld: held.includes('network'),
   };
-  const asked = placeGrants(view).map(({ path }) => path);
   const trees = treesOf(spec, place, line.layout);
   const kept = keptOf(spec, place, line.layout);
   const ways = keepWays(opening, line, ready ? spec.brokerSocket : null);
@@ -170,7 +126,7 @@ const viewOf = async (
       custody: createCustody({ stager, ledger, trees, kept, revive: reviver(opening, { spec, ledger }), atStep, ...ways }),
       guarantees,
       view,
-      system: ready ? await existing(line, asked) : new Set(),
+      system: found?.present ?? new Set(),
     },
     asked,
   );
@@ -249,14 +205,14 @@ export const openPlace = async (opening: Opening, directory: PlaceDirectory, spe
   await ledger.change({ step: 'placed', ref: { ...place.ref }, root: place.root, pairs });
   atStep('place-noted');
   const line = lineTo(opening, place);
-  await patiently(line, () => furnish(place, opening.keeperProgram));
-  const probed = await probePlace(line);
-  checkGuarantees(provider.name, mergeReports(provider.provides, probed), spec.required);
+  const furnishing = { program: opening.keeperProgram, paths: pathsAsked(opening, place) };
+  const known = await patiently(line, () => furnish(place, furnishing));
+  checkGuarantees(provider.name, mergeReports(provider.provides, known.guarantees), spec.required);
   atStep('stage-in');
-  await stageAll(opening, { line, trees: opening.trees }, { spec, ledger });
+  await stageAll({ line, trees: opening.trees }, { ...opening, spec, ledger });
   await ledger.change({ step: 'staged-in' });
   atStep('staged-in');
-  const environment = await viewOf(opening, place, { spec, ledger, ready: true, probed });
+  const environment = await viewOf(opening, place, { spec, ledger, ready: true, known });
   await ledger.change({ step: 'open' });
   atStep('place-open');
   return environment;

@@ -2,7 +2,7 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Clock } from '../../kernel/clock.ts';
 import { unreachable } from './command.ts';
-import type { PlaceLayout } from './furnish.ts';
+import type { PlaceLayout } from './layout.ts';
 import { RETRY_FIRST_MS, RETRY_MOST_MS } from './limits.ts';
 import type { Place } from './place.ts';
 

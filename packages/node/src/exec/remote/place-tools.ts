@@ -12,29 +12,22 @@ import { commandFailed, mustRun, runInPlace, startInPlace, unreachable } from '.
 import { STAGE_MS } from './limits.ts';
 import { createPauses, judgeFailure, patiently } from './patience.ts';
 import type { Line } from './patience.ts';
+import { LOOK_FOR, parseAnswer, presentIn } from './survey.ts';
 
 /** Exit code of a script that met something that should not be there. */
 const IN_THE_WAY = 45;
 
-const parse = <T>(text: Buffer, read: (value: unknown) => T): T => {
-  try {
-    return read(JSON.parse(text.toString('utf8')));
-  } catch (thrown) {
-    throw new OrreryError('backend_unavailable', 'The keeper program in the place gave an answer that cannot be read.', {
-      details: { said: text.subarray(0, 200).toString('utf8') },
-      cause: thrown,
-    });
-  }
-};
-
 /** What is in a run's directory, asked once. */
 export const lookAt = async ({ place, layout }: Line, dir: string): Promise<KeeperLook> =>
-  parse(await mustRun(place, [layout.keeper, 'look', dir], { what: 'Looking at a run' }), readLook);
+  parseAnswer(await mustRun(place, [layout.keeper, 'look', dir], { what: 'Looking at a run' }), readLook);
 
 /** What a confined program would get in the place. */
 export const probePlace = (line: Line): Promise<readonly GuaranteeReport[]> =>
   patiently(line, async () =>
-    parse(await mustRun(line.place, [line.layout.keeper, 'probe'], { what: 'Asking what the place can guarantee' }), readProbe),
+    parseAnswer(
+      await mustRun(line.place, [line.layout.keeper, 'probe'], { what: 'Asking what the place can guarantee' }),
+      readProbe,
+    ),
   );
 
 /** Ends the program of `dir` with its tree, and removes the directory. Also when there is none. */
@@ -125,9 +118,8 @@ export const takeFile = (line: Line, path: string): Promise<Buffer | null> =>
 export const existing = (line: Line, paths: readonly string[]): Promise<ReadonlySet<string>> =>
   patiently(line, async () => {
     if (paths.length === 0) return new Set();
-    const script = 'for path; do if [ -e "$path" ]; then printf "1"; else printf "0"; fi; done';
-    const said = await mustRun(line.place, ['sh', '-c', script, 'sh', ...paths], { what: 'Looking for paths' });
-    return new Set(paths.filter((_, index) => said[index] === 0x31));
+    const said = await mustRun(line.place, ['sh', '-c', LOOK_FOR, 'sh', ...paths], { what: 'Looking for paths' });
+    return presentIn(said.toString('latin1'), paths);
   });
 
 /** A fresh connection to the keeper of `dir`. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { syncDirectory } from '../../kernel/durable-file.ts';
 import { mustRun } from './command.ts';
-import { layoutOf } from './furnish.ts';
+import { layoutOf } from './layout.ts';
 import { compareListings, EMPTY_LIST, readListing } from './listing.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';

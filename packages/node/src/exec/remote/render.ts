@@ -6,7 +6,7 @@ import type { Disk, Fence } from '../grants.ts';
 import { renderKeeperSpec } from '../keeper-spec.ts';
 import type { FrontSettings } from '../keeper-spec.ts';
 import { systemGrants } from '../sandbox/system-grants.ts';
-import type { PlaceLayout } from './furnish.ts';
+import type { PlaceLayout } from './layout.ts';
 import type { PathMap } from './paths.ts';
 
 /** What rendering needs to know of a place. */

@@ -7,11 +7,9 @@ import { commandFailed, mustRun, startInPlace, unreachable } from './command.ts'
 import { STAGED_BYTES, STAGED_ENTRIES, STAGE_MS } from './limits.ts';
 import { compareListings, readListing } from './listing.ts';
 import type { Entry } from './listing.ts';
-import type { PlaceLayout } from './furnish.ts';
+import type { PlaceLayout } from './layout.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
-import { makeFolder } from './place-tools.ts';
-import type { PlaceProcess } from './place.ts';
 
 /** A tree that is here and in the place. */
 export type StagedTree = {
@@ -50,68 +48,87 @@ const checkSize = (tree: string, entries: ReadonlyMap<string, Entry>): void => {
   if (bytes > STAGED_BYTES) throw tooLarge(tree, `${bytes} bytes`);
 };
 
+/** The list of a tree with the most entries. */
+const LIST_BYTES = 512 * 1024 * 1024;
+
 const ownerArgs = ({ place }: Line): string[] =>
   place.owner === null ? [] : ['--owner', `${place.owner.uid}:${place.owner.gid}`];
 
-/** The end of a command that took an archive. */
-const taken = async (process: PlaceProcess, what: string): Promise<void> => {
-  process.stdio.resume();
-  const ended = await process.ended;
-  if ('lost' in ended) throw unreachable(ended.lost);
-  if (ended.exitCode !== 0) throw commandFailed(what, { ...ended, stderr: process.stderr() });
+type Bringing = {
+  readonly local: string;
+  readonly argv: readonly string[];
+  /** Of the tree; absent: all. */
+  readonly paths?: Uint8Array;
 };
 
-/** Packs a tree of this machine, or some paths of it, into the folder `inside` of the place, beside what is there. Repeatable. */
-export const carryTree = (
-  { line, trees }: Stager,
-  { local, inside }: Pick<StagedTree, 'local' | 'inside'>,
-  paths?: Uint8Array,
-): Promise<void> =>
+/** Feeds an archive of a tree of this machine, or of some paths of it, to a command that takes it. Answers what it said. */
+const bring = ({ line, trees }: Stager, { local, argv, paths }: Bringing): Promise<Buffer> =>
   patiently(line, async () => {
     const { archive, done } = trees.pack(local, paths);
     done.catch(() => undefined);
-    const argv = [line.layout.keeper, 'unpack', inside, '--make', ...ownerArgs(line)];
-    const process = await startInPlace(line.place, { argv, stdin: archive, timeoutMs: STAGE_MS });
+    const what = `Bringing ${local}`;
     try {
-      await taken(process, `Bringing ${local}`);
+      const said = await mustRun(line.place, argv, { what, stdin: archive, timeoutMs: STAGE_MS, answerBytes: LIST_BYTES });
       await done;
+      return said;
     } finally {
       archive.destroy();
-      process.close();
     }
   });
+
+/** Packs a tree of this machine, or some paths of it, into the folder `inside` of the place, beside what is there. Repeatable. */
+export const carryTree = async (
+  stager: Stager,
+  { local, inside }: Pick<StagedTree, 'local' | 'inside'>,
+  paths?: Uint8Array,
+): Promise<void> => {
+  const { line } = stager;
+  const argv = [line.layout.keeper, 'unpack', inside, '--make', ...ownerArgs(line)];
+  await bring(stager, { local, argv, ...(paths === undefined ? {} : { paths }) });
+};
+
+const skipArgs = ({ skip }: Pick<StagedTree, 'skip'>): string[] => skip.flatMap((path) => ['--skip', path]);
 
 /** The list of a tree in the place. */
 export const listInside = (line: Line, tree: Pick<StagedTree, 'inside' | 'skip'>): Promise<Buffer> =>
   patiently(line, () => {
-    const argv = [line.layout.keeper, 'list', tree.inside, ...tree.skip.flatMap((path) => ['--skip', path])];
+    const argv = [line.layout.keeper, 'list', tree.inside, ...skipArgs(tree)];
     return mustRun(line.place, argv, { what: 'Listing a tree', answerBytes: LIST_BYTES, timeoutMs: STAGE_MS });
   });
 
-const LIST_BYTES = 512 * 1024 * 1024;
+// The keeper, the tree, arguments about the owner, then what the list skips: a list is made where the tree was changed, at once.
+const thenList = (step: string): string => `keeper=$1 tree=$2 owner=$3; shift 3; ${step} && exec "$keeper" list "$tree" "$@"`;
+const UNPACK = '"$keeper" unpack "$tree" --make $owner';
+const MAKE_AND_LIST = thenList('(umask 077; mkdir -p -- "$tree")');
+const ADD_AND_LIST = thenList(UNPACK);
+const REPLACE_AND_LIST = thenList(`"$keeper" remove "$tree" && ${UNPACK}`);
+const CLEAR_AND_LIST = thenList('"$keeper" remove "$tree" --from-stdin');
 
-/** Brings a tree in, from nothing: what an earlier try left there is taken away. */
-export const stageIn = async (stager: Stager, tree: StagedTree): Promise<void> => {
-  const { line } = stager;
-  checkSize(tree.local, readListing(await stager.trees.list(tree.local, [])));
-  await patiently(line, () => mustRun(line.place, [line.layout.keeper, 'remove', tree.inside], { what: 'Making a tree anew' }));
-  await carryTree(stager, tree);
+const listing = (line: Line, tree: Pick<StagedTree, 'inside' | 'skip'>, script: string): string[] => {
+  const owner = ownerArgs(line).join(' ');
+  return ['sh', '-c', script, 'sh', line.layout.keeper, tree.inside, owner, ...skipArgs(tree)];
 };
 
-/** Makes the tree in the place, which was brought there once, what it is here: only what differs is carried. */
-export const stageDifference = async (stager: Stager, tree: StagedTree): Promise<void> => {
+/** Brings a tree in, from nothing: what an earlier try left there is taken away. Answers its list there. */
+export const stageIn = async (stager: Stager, tree: StagedTree): Promise<Buffer> => {
+  checkSize(tree.local, readListing(await stager.trees.list(tree.local, [])));
+  return bring(stager, { local: tree.local, argv: listing(stager.line, tree, REPLACE_AND_LIST) });
+};
+
+/** Makes the tree in the place, which was brought there once, what it is here: only what differs is carried. Answers its list. */
+export const stageDifference = async (stager: Stager, tree: StagedTree): Promise<Buffer> => {
   const { line, trees } = stager;
   const here = readListing(await trees.list(tree.local, tree.skip));
   checkSize(tree.local, here);
-  await makeFolder(line, tree.inside);
-  const { changed, gone } = compareListings(readListing(await listInside(line, tree)), here, 'likeness');
-  if (gone.length > 0) {
-    const argv = [line.layout.keeper, 'remove', tree.inside, '--from-stdin'];
-    await patiently(line, () =>
-      mustRun(line.place, argv, { what: 'Taking away files', stdin: nulList(gone), timeoutMs: STAGE_MS }),
-    );
-  }
-  if (changed.length > 0) await carryTree(stager, tree, nulList(changed));
+  const ask = (script: string, what: string, stdin?: Uint8Array): Promise<Buffer> => {
+    const options = { what, answerBytes: LIST_BYTES, timeoutMs: STAGE_MS, ...(stdin === undefined ? {} : { stdin }) };
+    return patiently(line, () => mustRun(line.place, listing(line, tree, script), options));
+  };
+  const there = await ask(MAKE_AND_LIST, 'Listing a tree');
+  const { changed, gone } = compareListings(readListing(there), here, 'likeness');
+  const left = gone.length === 0 ? there : await ask(CLEAR_AND_LIST, 'Taking away files', nulList(gone));
+  if (changed.length === 0) return left;
+  return bring(stager, { local: tree.local, argv: listing(line, tree, ADD_AND_LIST), paths: nulList(changed) });
 };
 
 /** Ends an archive that grows past what may be carried. */
@@ -174,16 +191,40 @@ const unlocked = async <T>(
   }
 };
 
+// The keeper, the folder of all runs, the tree, then what the list skips.
+const SWEEP_AND_LIST = '"$1" sweep "$2" > /dev/null || exit; keeper=$1 tree=$3; shift 3; exec "$keeper" list "$tree" "$@"';
+
+/** Ends every program of the place, with its tree, and answers what they left of `tree`. */
+export const sweepAndList = ({ line }: Stager, tree: StagedTree): Promise<Buffer> =>
+  unlocked({ line, tree }, () => {
+    const { keeper, runs } = line.layout;
+    const argv = ['sh', '-c', SWEEP_AND_LIST, 'sh', keeper, runs, tree.inside, ...skipArgs(tree)];
+    const options = { what: 'Ending its programs', answerBytes: LIST_BYTES, timeoutMs: STAGE_MS };
+    return patiently(line, () => mustRun(line.place, argv, options));
+  });
+
+/** What a tree is compared with, and the list of it now where that is known. */
+export type Compared = { readonly before: Uint8Array; readonly now?: Buffer };
+
 /**
  * Makes the tree of this machine what the one in the place is: what changed since `before` is brought, what is gone there
  * goes here. Answers the list to compare with next time; until it is stored, doing it again does the same.
  */
-export const stageOut = (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> =>
-  unlocked({ line: stager.line, tree }, () => stageOutOnce(stager, tree, before));
+export const stageOut = (stager: Stager, tree: StagedTree, { before, now }: Compared): Promise<Buffer> => {
+  // A tree that had to be unlocked is another one: only the first try takes the list for what is there.
+  let known = now;
+  return unlocked({ line: stager.line, tree }, async () => {
+    const list = known ?? (await listInside(stager.line, tree));
+    known = undefined;
+    return stageOutOnce(stager, tree, { before, list });
+  });
+};
 
-const stageOutOnce = async (stager: Stager, tree: StagedTree, before: Uint8Array): Promise<Buffer> => {
-  const { line, trees } = stager;
-  const list = await listInside(line, tree);
+const stageOutOnce = async (
+  { line, trees }: Stager,
+  tree: StagedTree,
+  { before, list }: { readonly before: Uint8Array; readonly list: Buffer },
+): Promise<Buffer> => {
   const entries = within(tree, readListing(list));
   checkSize(tree.inside, entries);
   const { changed, gone } = compareListings(readListing(before), entries);
