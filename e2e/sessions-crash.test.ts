@@ -17,11 +17,11 @@ type Name = (typeof names)[number];
 /** Lines that each program is told before its first prompt; the prompt is the next one. */
 const opening: Readonly<Record<Name, number>> = { claude: 1, codex: 4, pi: 3, gemini: 2 };
 
-/** What comes before its first line is the same for every program: one of them meets it. */
+/** What comes before its first line; of the one that shares its dialect, only what comes after. */
 const beforeItsFirstLine = ['session-run-recorded', 'session-run-launched', 'session-run-going', 'session-checkpoint-saved'];
 
 const pointsOf = (name: Name): readonly string[] => [
-  ...(name === 'claude' ? beforeItsFirstLine : []),
+  ...(name === 'gemini' ? [] : beforeItsFirstLine),
   'session-frame-written::1',
   `session-frame-written::${opening[name] + 1}`,
   'session-output-committed::1',
