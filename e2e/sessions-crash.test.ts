@@ -94,7 +94,7 @@ for (const name of names) {
       }),
     );
 
-    it(`at ${LAST} goes on; at session-ended finds it asleep, and wakes it`, () =>
+    it('at session-ended finds it asleep, and wakes it', () =>
       row(async (ground) => {
         const session = await sessionOver(ground, name, LAST);
         const { id } = session;
