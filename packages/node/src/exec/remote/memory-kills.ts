@@ -6,8 +6,9 @@ import type { Line } from './patience.ts';
 import type { Place } from './place.ts';
 
 /** The counters of the place's own group: the second version of control groups, then the first. */
-const COUNTERS = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control'];
-const READ = 'for at; do [ -r "$at" ] && cat "$at"; done; true';
+export const COUNTERS = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control'];
+/** Says the counters that its parameters name. */
+export const READ_COUNTERS = 'for at; do [ ! -r "$at" ] || cat -- "$at"; done';
 
 /** How many programs the kernel ended because memory ran out, by the group's counters. */
 export const memoryKillsIn = (counters: string): number => Number(/^oom_kill (\d+)$/m.exec(counters)?.[1] ?? 0);
@@ -15,14 +16,8 @@ export const memoryKillsIn = (counters: string): number => Number(/^oom_kill (\d
 /** The same of a place whose memory is bounded; null where it is not, or does not answer. */
 export const countMemoryKills = async (place: Pick<Place, 'exec' | 'boundsMemory'>): Promise<number | null> => {
   if (place.boundsMemory !== true) return null;
-  const answer = await runInPlace(place, ['sh', '-c', READ, 'sh', ...COUNTERS]).catch(() => null);
+  const answer = await runInPlace(place, ['sh', '-c', READ_COUNTERS, 'sh', ...COUNTERS]).catch(() => null);
   return answer === null ? null : memoryKillsIn(answer.stdout.toString('latin1'));
-};
-
-/** Notes how many were ended before a program begins: whoever waits for it, after a restart of the node too, compares with that. */
-export const noteMemoryKills = async ({ place }: Line, ledger: Ledger): Promise<void> => {
-  const memoryKills = await countMemoryKills(place);
-  if (memoryKills !== null) await ledger.change({ memoryKills });
 };
 
 /** The handle of a program whose end says that memory ran out when that is why it failed. */

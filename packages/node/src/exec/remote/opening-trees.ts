@@ -9,7 +9,7 @@ import type { PlaceLayout } from './layout.ts';
 import type { Ledger } from './ledger.ts';
 import type { PathPair } from './paths.ts';
 import type { Place } from './place.ts';
-import { carryTree, listInside, stageDifference, stageIn, workTree } from './staging.ts';
+import { carryTree, stageDifference, stageIn, workTree } from './staging.ts';
 import type { StagedTree, Stager } from './staging.ts';
 
 const memoryFolder = ({ root }: PlaceLayout): string => `${root}/memory`;
@@ -66,8 +66,8 @@ export const stageAll = async (stager: Stager, { spec, ledger, packs, fence, pro
   const work = trees.find(({ name }) => name === 'work');
   if (work !== undefined) {
     const seen = spec.borrows === undefined ? null : seenBy(place, spec.borrows.objects);
-    if (await stageBorrowed({ line: stager.line, packs }, spec, { work: layout.work, seen }))
-      lists.set(work.name, await listInside(stager.line, work));
+    const list = await stageBorrowed({ stager, packs, work }, spec, seen);
+    if (list !== null) lists.set(work.name, list);
   }
   await createBelongings(stager, ledger, { fence, programs }).bring(spec.grants);
   for (const [name, list] of lists) await ledger.directory.writeList(name, list);

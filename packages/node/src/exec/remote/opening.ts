@@ -120,7 +120,7 @@ const viewOf = async (
       backend: provider.name,
       spec,
       line,
-      keeper: createRemoteKeeper(line),
+      keeper: createRemoteKeeper({ line, noteMemoryKills: (memoryKills) => ledger.change({ memoryKills }) }),
       ledger,
       belongings: createBelongings(stager, ledger, opening),
       custody: createCustody({ stager, ledger, trees, kept, revive: reviver(opening, { spec, ledger }), atStep, ...ways }),

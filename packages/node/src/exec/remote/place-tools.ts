@@ -1,6 +1,4 @@
 // The keeper program's own commands in a place: what the node asks there beside running programs.
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
@@ -9,7 +7,6 @@ import { readLook, readProbe } from '../../keeper/records.ts';
 import type { KeeperLook } from '../../keeper/records.ts';
 import type { GuaranteeReport, OutputChunk, OutputStream } from '../../keeper/types.ts';
 import { commandFailed, mustRun, runInPlace, startInPlace, unreachable } from './command.ts';
-import { STAGE_MS } from './limits.ts';
 import { createPauses, judgeFailure, patiently } from './patience.ts';
 import type { Line } from './patience.ts';
 import { LOOK_FOR, parseAnswer, presentIn } from './survey.ts';
@@ -90,19 +87,6 @@ export const putBelow = (
     if (answer.exitCode === IN_THE_WAY) throw inTheWay(path);
     if (answer.exitCode !== 0) throw commandFailed('Writing a file', answer);
   });
-
-/** Writes a file of this machine, of any size, there; read-only for its owner. */
-export const putLocalFile = async (line: Line, path: string, local: string): Promise<void> => {
-  const argv = putArguments(line, path, { mode: 0o400, size: (await stat(local)).size });
-  await patiently(line, async () => {
-    const stdin = createReadStream(local);
-    try {
-      await mustRun(line.place, argv, { what: 'Writing a file', stdin, timeoutMs: STAGE_MS });
-    } finally {
-      stdin.destroy();
-    }
-  });
-};
 
 /** The bytes of a file, or null when it is not there. */
 export const takeFile = (line: Line, path: string): Promise<Buffer | null> =>

@@ -11,7 +11,7 @@ import { PROVIDED_FILE_BYTES } from '../limits.ts';
 import type { Belongings } from './belongings.ts';
 import type { Custody } from './custody.ts';
 import type { Ledger } from './ledger.ts';
-import { noteMemoryKills, tellingMemory } from './memory-kills.ts';
+import { tellingMemory } from './memory-kills.ts';
 import type { Line } from './patience.ts';
 import { existing, putBelow, putFile } from './place-tools.ts';
 import { reachPort } from './reach.ts';
@@ -107,8 +107,7 @@ export const createRemoteEnvironment = (parts: RemoteEnvironmentParts, asked: re
     await belongings.bring(run.grants);
     const view = viewOf(run);
     await known.learn(line, pathsWanted(spec, run, view));
-    const launched = keeper.launch(dirOf(run.runId), renderInPlace(spec, run, view));
-    const [connection] = await Promise.all([launched, noteMemoryKills(line, parts.ledger)]);
+    const connection = await keeper.launch(dirOf(run.runId), renderInPlace(spec, run, view));
     return custody.hold(placed(liveHandle(run.runId, connection, keeper), parts));
   };
   const describe = (run: RunSpec): string => {

@@ -1,6 +1,5 @@
 // Bringing trees to a place and what was done with them back.
-import { Transform } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { LocalTrees } from '../../keeper/trees.ts';
 import { commandFailed, mustRun, startInPlace, unreachable } from './command.ts';
@@ -10,6 +9,8 @@ import type { Entry } from './listing.ts';
 import type { PlaceLayout } from './layout.ts';
 import { patiently } from './patience.ts';
 import type { Line } from './patience.ts';
+import { tarStream } from './tar.ts';
+import type { TarPart } from './tar.ts';
 
 /** A tree that is here and in the place. */
 export type StagedTree = {
@@ -114,6 +115,26 @@ export const stageIn = async (stager: Stager, tree: StagedTree): Promise<Buffer>
   checkSize(tree.local, readListing(await stager.trees.list(tree.local, [])));
   return bring(stager, { local: tree.local, argv: listing(stager.line, tree, REPLACE_AND_LIST) });
 };
+
+// The keeper, the root, the tree, then what the list skips.
+const PUT_AND_LIST = '"$1" unpack "$2" || exit; keeper=$1 tree=$3; shift 3; exec "$keeper" list "$tree" "$@"';
+
+/** Puts files below the root of the place. Answers the list of `tree` after that. */
+export const putAndList = ({ line }: Stager, tree: StagedTree, parts: readonly TarPart[]): Promise<Buffer> =>
+  patiently(line, async () => {
+    const { keeper, root } = line.layout;
+    const argv = ['sh', '-c', PUT_AND_LIST, 'sh', keeper, root, tree.inside, ...skipArgs(tree)];
+    const stdin = Readable.from(tarStream(parts), { objectMode: false });
+    const broken = Promise.withResolvers<never>();
+    broken.promise.catch(() => undefined);
+    stdin.once('error', broken.reject);
+    const options = { what: 'Writing files', stdin, answerBytes: LIST_BYTES, timeoutMs: STAGE_MS };
+    try {
+      return await Promise.race([mustRun(line.place, argv, options), broken.promise]);
+    } finally {
+      stdin.destroy();
+    }
+  });
 
 /** Makes the tree in the place, which was brought there once, what it is here: only what differs is carried. Answers its list. */
 export const stageDifference = async (stager: Stager, tree: StagedTree): Promise<Buffer> => {
