@@ -65,23 +65,24 @@ const createReader = (client: Client, id: string, after = 0) => {
   };
 };
 
+const place = placeOfSuite();
+let client: Client;
+let repository: string;
+
+beforeAll(async () => {
+  const model = await modelOfSuite(scriptsOf(cases));
+  place.configure(configFor(model));
+  await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+  client = place.client(await place.up());
+  repository = makeRepository(place, 'written-about', {});
+  await client.call('projectAdd', { body: { source: repository } });
+});
+
 for (const name of talkers) {
   describe.skipIf(!isThere(name))(`live text of ${name}`, SLOW, () => {
-    const place = placeOfSuite();
-    let client: Client;
-    let repository: string;
-    beforeAll(async () => {
-      const model = await modelOfSuite(scriptsOf(cases));
-      place.configure(configFor(model, { harness: name }));
-      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
-      client = place.client(await place.up());
-      repository = makeRepository(place, 'written-about', {});
-      await client.call('projectAdd', { body: { source: repository } });
-    });
-
     it('is seen while it is written, and at the end of the turn the reader has what paging gives', async () => {
       const session: SessionView = await client.call('sessionCreate', {
-        body: { project: repository, mode: 'all', prompt: 'Write. [live] MARKER-live' },
+        body: { project: repository, harness: name, mode: 'all', prompt: `Write. [live] ${name}` },
       });
       const { id } = session;
       const first = createReader(client, id);
@@ -112,6 +113,7 @@ for (const name of talkers) {
       if (name !== 'claude') expect(output.some((text) => text.includes('printed 2') && !text.includes('printed 3'))).toBe(true);
       expect(first.pieces()).toBeGreaterThan(10);
       await Promise.all([first.end(), late.end()]);
+      await client.call('sessionEnd', { params: { id }, body: {} });
     });
   });
 }

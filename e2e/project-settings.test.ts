@@ -6,7 +6,7 @@ import type { ScriptedModel } from '@orrery/scripted-model';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { acpNames, agentNames, configFor, isThere, modelOfSuite, scriptsOf, type TalkerName } from './support/agents.ts';
 import type { Life } from './support/life.ts';
-import { placeOfSuite, type Place } from './support/place.ts';
+import { placeOfSuite } from './support/place.ts';
 import { bringSettings, BROUGHT_NOTHING } from './support/project-settings.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, turnOver } from './support/sessions.ts';
@@ -30,37 +30,48 @@ const ranIn = (folder: string): readonly string[] => readdirSync(folder).filter(
 const notOfIt = (_name: string, _test: () => Promise<void>): void => undefined;
 
 /** Whatever left its mark in the checkout or the home: a relative path may be one of either. */
-const marksOf = async (place: Place, client: Client, environment: string): Promise<readonly string[]> => {
+const marksOf = async (environment: string): Promise<readonly string[]> => {
   const { workdir } = await client.call('environmentShow', { params: { id: environment } });
   return [...ranIn(workdir ?? '/nowhere'), ...ranIn(join(place.data, 'environments', environment, 'home'))];
 };
 
+// One node for all programs; it starts anew where its operator trusts another project.
+const place = placeOfSuite();
+const script = scriptsOf({ task: look, session: look });
+const trusted: string[] = [];
+let model: ScriptedModel;
+let life: Life;
+let client: Client;
+
+const up = async (): Promise<void> => {
+  place.configure(configFor(model, { execution: { trustedProjects: trusted } }));
+  life = await place.up();
+  client = place.client(life);
+};
+
+beforeAll(async () => {
+  model = await modelOfSuite(script);
+  await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+  await up();
+});
+
 for (const name of [...agentNames, ...acpNames]) {
   const brings = refused[name];
   describe.skipIf(!isThere(name))(name, { timeout: 240_000 }, () => {
-    const place = placeOfSuite();
-    let model: ScriptedModel;
-    let life: Life;
-    let client: Client;
+    const project = `brings-settings-${name}`;
     let repository: string;
 
-    const configure = (trustedProjects: readonly string[]): void =>
-      place.configure(configFor(model, { harness: name, execution: { trustedProjects } }));
-
-    const doTask = async (project: string) => {
-      const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project } });
+    const doTask = async (source: string) => {
+      const { id } = await client.call('taskAdd', { body: { prompt: 'Look. [task]', project: source, harness: name } });
       return taskEnd(client, id, 200_000);
     };
 
-    const talk = () => client.call('sessionCreate', { body: { project: repository, mode: 'all', prompt: 'Look. [session]' } });
+    const talk = () =>
+      client.call('sessionCreate', { body: { project: repository, harness: name, mode: 'all', prompt: 'Look. [session]' } });
 
     beforeAll(async () => {
-      model = await modelOfSuite(scriptsOf({ task: look, session: look }));
-      configure([]);
-      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
-      life = await place.up();
-      client = place.client(life);
-      repository = makeRepository(place, 'brings-settings', { validation: BROUGHT_NOTHING });
+      model.reset(script);
+      repository = makeRepository(place, project, { validation: BROUGHT_NOTHING });
       bringSettings(repository);
       await client.call('projectAdd', { body: { source: repository } });
     });
@@ -76,7 +87,7 @@ for (const name of [...agentNames, ...acpNames]) {
       expect((await turnOver(client, id, turn!.id)).outcome).toBe('success');
       const seen = JSON.stringify((await logOf(client, id)).map(({ body }) => body));
       expect(seen).toContain('preload.cjs');
-      expect(await marksOf(place, client, environment.id)).toEqual([]);
+      expect(await marksOf(environment.id)).toEqual([]);
     });
 
     (brings === undefined ? notOfIt : it)(
@@ -91,21 +102,20 @@ for (const name of [...agentNames, ...acpNames]) {
           return now.state === 'failed' ? now : null;
         });
         expect(session.reason).toContain(why);
-        expect(session.reason).toContain('"brings-settings" to execution.trustedProjects');
-        expect([await marksOf(place, client, environment.id), model.log()]).toEqual([[], []]);
-        const plain = makeRepository(place, 'brings-nothing', { validation: BROUGHT_NOTHING });
+        expect(session.reason).toContain(`"${project}" to execution.trustedProjects`);
+        expect([await marksOf(environment.id), model.log()]).toEqual([[], []]);
+        const plain = makeRepository(place, `brings-nothing-${name}`, { validation: BROUGHT_NOTHING });
         await client.call('projectAdd', { body: { source: plain } });
         expect((await doTask(plain)).verdict).toBe('accepted');
         // The input waited.
-        configure(['brings-settings']);
+        trusted.push(project);
         await life.stop();
-        life = await place.up();
-        client = place.client(life);
+        await up();
         await client.call('sessionClose', { params: { id } });
         await client.call('sessionResume', { params: { id } });
         const [turn] = (await client.call('turnList', { params: { id } })).items;
         expect((await turnOver(client, id, turn!.id)).outcome).toBe('success');
-        expect(await marksOf(place, client, environment.id)).not.toEqual([]);
+        expect(await marksOf(environment.id)).not.toEqual([]);
       },
     );
   });
