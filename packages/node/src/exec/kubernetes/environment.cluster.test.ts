@@ -128,7 +128,7 @@ describe('an environment in a pod', () => {
     onTestFinished(() => line.close());
     const environment = await node().open(spec);
     const script = 'n=0; while read line; do n=$((n+1)); echo "$n $line"; echo "e $line" >&2; done; echo bye; exit 5';
-    const handle = await start(environment, script, { stdio: 'stream' });
+    const handle = await start(environment, script, { stdio: 'stream', limits: spec.limits });
     await handle.go();
     const reading = Promise.all([collect(handle, 'stdout'), collect(handle, 'stderr'), handle.wait()]);
     let cuts = 0;
