@@ -9,7 +9,7 @@ import { fileAt } from './repository.ts';
 import { bodiesOf, eventsOf, pause, taskEnd, textOf } from './wait.ts';
 
 /** How long a node may take to come to its kill point. */
-const POINT_MS = 60_000;
+const POINT_MS = 90_000;
 
 /** What a task came to, without times and ids: the same however often the node died. */
 export type Outcome = {
