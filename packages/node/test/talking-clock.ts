@@ -8,7 +8,6 @@ export const createTalkingClock = (): { readonly clock: Clock; pass(ms: number):
     clock: {
       ...systemClock,
       nowMs: () => Date.now() + aheadMs,
-      monotonicMs: () => performance.now() + aheadMs,
       // Whoever waits lets time pass.
       sleep: async (ms) => {
         aheadMs += ms;

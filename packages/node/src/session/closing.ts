@@ -15,12 +15,11 @@ const isClosed = ({ wanted, run_id: runId, state }: SessionRow): boolean =>
  * Waits for the proof that nothing of it runs. @throws OrreryError close_pending when there is none yet: nothing is sent
  * to it, and it is tried until there is one.
  */
-export const awaitClosed = async ({ store, clock }: { store: Store; clock: Clock }, id: string): Promise<void> => {
-  const until = clock.monotonicMs() + CLOSE_PROOF_MS;
-  for (;;) {
+export const awaitClosed = async ({ store, clock }: { store: Store; clock: Pick<Clock, 'sleep'> }, id: string): Promise<void> => {
+  for (let waitedMs = 0; ; waitedMs += CLOSE_LOOK_MS) {
     const row = await findSession(store.read, id);
     if (row === null || isClosed(row)) return;
-    if (clock.monotonicMs() >= until)
+    if (waitedMs >= CLOSE_PROOF_MS)
       throw new OrreryError(
         'close_pending',
         `The program of the session ${row.name} has not ended within ${CLOSE_PROOF_MS / 1000} s.`,
