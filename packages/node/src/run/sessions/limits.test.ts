@@ -106,7 +106,8 @@ describe('a usage limit', () => {
     await quiet();
     expect(allWords()).toEqual(['one', 'two']);
     talker.say(echo('two'), result);
-    await turnIs(other.id, 'three', 'dispatching');
+    await until('three to be sent', () => allWords().includes('three'));
+    expect((await scene.node.sessions.show(other.id)).limit).toBeNull();
   });
 
   it('that a person went past and that is met again holds again', async () => {
