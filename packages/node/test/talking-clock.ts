@@ -8,8 +8,12 @@ export const createTalkingClock = (): { readonly clock: Clock; pass(ms: number):
     clock: {
       ...systemClock,
       nowMs: () => Date.now() + aheadMs,
-      // Whoever waits lets time pass.
-      sleep: async (ms) => {
+      // Whoever waits lets time pass; whoever waits for something else at the same time gives it some real time first.
+      sleep: async (ms, signal) => {
+        for (let looks = 0; signal !== undefined && looks < 200; looks++) {
+          if (signal.aborted) throw signal.reason;
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
         aheadMs += ms;
         await new Promise((resolve) => setImmediate(resolve));
       },

@@ -3,12 +3,27 @@ import type { Harness } from '../src/harness/harness.ts';
 import { lineHarness } from './run-parts.ts';
 
 /** The harness of these tests: Claude Code's dialogue, without its program. */
-export const harnessOf = (place: { readonly restMs: number }): Harness => ({
+export const harnessOf = (place: {
+  readonly restMs: number;
+  readonly steers: 'taken' | 'refused' | 'refused-late';
+}): Harness => ({
   ...lineHarness,
   id: 'talker',
   session: {
     ...claudeHarness.session!,
     launch: () => ({ command: 'talk', args: [], env: {}, homeFiles: {}, programPaths: [] }),
     takesUpFrom: (begunMs) => begunMs + place.restMs,
+    dialogue: (from) => {
+      const dialogue = claudeHarness.session!.dialogue(from);
+      return {
+        ...dialogue,
+        tell: (command) => {
+          if (command.kind !== 'steer' || place.steers === 'taken') return dialogue.tell(command);
+          const steered = { kind: 'steered', key: command.key, refused: 'No turn runs.' } as const;
+          const late = place.steers === 'refused-late' ? [steered] : [];
+          return { events: [], facts: [...late, { ...steered, untaken: true }], frames: [], live: [] };
+        },
+      };
+    },
   },
 });

@@ -161,6 +161,8 @@ export type TalkingPlace = {
   titleModel: string | null;
   /** What a model that the node asks answers. */
   answer: (text: string) => Promise<string>;
+  /** What becomes of words for a turn that runs: `refused` by the program's own answer, before or after it counted them as late. */
+  steers: 'taken' | 'refused' | 'refused-late';
   /** How long after its beginning a conversation cannot be taken up again, ms. */
   restMs: number;
   start(): Promise<TalkingNode>;
@@ -216,6 +218,7 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     titleModel: null,
     answer: async () => 'nothing',
     restMs: 0,
+    steers: 'taken',
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),

@@ -70,12 +70,13 @@ export const createScene = () => {
         `${text} to be ${state}`,
         async () => (await turnsOf(id)).find((turn) => turn.text === text && turn.state === state) ?? null,
       ),
-    /** The newest program, once it was given these words. */
+    /** The newest program that runs and was given these words. */
     given: (text: string): Promise<Talker> =>
-      until(`the program to be given ${text}`, () => {
-        const talker = scene.place.talkers.at(-1);
-        return talker?.heard.some((frame) => wordsOf(frame) === text) === true ? talker : null;
-      }),
+      until(
+        `the program to be given ${text}`,
+        () =>
+          scene.place.talkers.findLast(({ ended, heard }) => !ended && heard.some((frame) => wordsOf(frame) === text)) ?? null,
+      ),
     /** Once the node has read everything that a program said, or it has ended. */
     heardAll: (talker: Talker): Promise<boolean> =>
       until('the program to be heard', async () => {

@@ -127,6 +127,25 @@ describe('words that come late', () => {
   });
 });
 
+it.each([
+  [
+    'Codex',
+    codexHarness,
+    [codexReady, prompt(1), codexTurn(1), steer('k1')],
+    { id: 'steer:k1', error: { code: -32600, message: 'no' } },
+  ],
+  [
+    'Pi',
+    piHarness,
+    [piReady, prompt(1), piUser('turn 1'), steer('k1')],
+    { type: 'response', id: 'steer:k1', command: 'steer', success: false, error: 'no' },
+  ],
+] as const)('words that %s refuses by its own answer are told to have reached nobody', (_, harness, script, hear) => {
+  expect(factsOf(play(adapterOf(harness), [...script, { hear }]))).toContainEqual({
+    ...{ kind: 'steered', key: 'k1', refused: 'no', untaken: true },
+  });
+});
+
 describe('a stop', () => {
   it('that comes before Codex named its turn is kept until it does', () => {
     const played = play(adapterOf(codexHarness), [codexReady, prompt(1), { tell: { kind: 'interrupt' } }, codexTurn(1)]);

@@ -67,7 +67,8 @@ export type SessionFact =
   /** What it works with; null: it did not say. */
   | { readonly kind: 'model'; readonly model: string | null; readonly effort: string | null }
   | { readonly kind: 'accepted'; readonly turn: number }
-  | { readonly kind: 'steered'; readonly key: string; readonly refused: string | null }
+  /** `untaken`: refused by the program's own answer, or never said to it; then the words have reached nobody for certain. */
+  | { readonly kind: 'steered'; readonly key: string; readonly refused: string | null; readonly untaken?: true }
   /** A steer came after its turn and began the next one by itself. */
   | { readonly kind: 'began'; readonly turn: number; readonly key: string }
   | { readonly kind: 'ended'; readonly turn: number; readonly reported: Reported }

@@ -25,6 +25,5 @@ export const SESSION_TITLE_CHARS = 60;
 /** How much of a first input a model is shown that is asked for a title, and how long it may take. */
 export const TITLE_ASKED_CHARS = 4_000;
 export const TITLE_CALL_MS = 30_000;
-/** How long somebody who closes a session waits for the proof, and how often it is looked for. */
+/** How long somebody who closes a session waits for the proof. */
 export const CLOSE_PROOF_MS = 20_000;
-export const CLOSE_LOOK_MS = 50;

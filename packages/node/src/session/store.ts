@@ -65,7 +65,11 @@ export const changeSession = async (
     .set({ ...change, changed_at: nowMs })
     .where('id', '=', id)
     .execute();
-  if (change.state === undefined || change.state === before.state) return;
+  if (change.state === undefined || change.state === before.state) {
+    // What a person wanted of it is so: whoever waits for that is woken.
+    if (change.wanted === null && before.wanted !== null) await tellRenamed(tx, before);
+    return;
+  }
   const reason = change.reason === undefined ? before.reason : change.reason;
   await tx.append([
     { taskId: null, sessionId: id, turn: null, body: { kind: 'state', state: change.state, reason: reason ?? null } },

@@ -239,7 +239,8 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
         say: [{ value: promptLine(command), prompt: command.turn }],
       };
     case 'steer':
-      if (now.turn === null) return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'no turn runs' }] };
+      if (now.turn === null)
+        return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'no turn runs', untaken: true }] };
       return {
         state: { ...now, unechoed: [...now.unechoed, command.key] },
         say: [{ value: userLine(promptText(command.text)) }],

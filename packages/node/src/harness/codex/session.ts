@@ -136,7 +136,7 @@ const onRefused = (now: State, id: string, message: string): Spoken<State> => {
     const key = id.slice('steer:'.length);
     return {
       state: { ...now, steers: now.steers.filter((one) => one.key !== key) },
-      facts: [{ kind: 'steered', key, refused: message }],
+      facts: [{ kind: 'steered', key, refused: message, untaken: true }],
     };
   }
   if (id === `turn:${now.turn}` && now.turn !== null)
@@ -200,7 +200,8 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
       };
     }
     case 'steer': {
-      if (turnId === null) return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.' }] };
+      if (turnId === null)
+        return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.', untaken: true }] };
       const params = { threadId, expectedTurnId: turnId, input: words(command.text) };
       return {
         state: { ...now, steers: [...now.steers, { key: command.key, text: command.text }] },

@@ -196,7 +196,7 @@ const onRefused = (now: State, { id, error }: { readonly id: string; readonly er
     const key = id.slice('steer:'.length);
     return {
       state: { ...now, steers: now.steers.filter((one) => one.key !== key) },
-      facts: [{ kind: 'steered', key, refused: error }],
+      facts: [{ kind: 'steered', key, refused: error, untaken: true }],
     };
   }
   if (id.startsWith('compact:'))
@@ -228,7 +228,8 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
       };
     }
     case 'steer':
-      if (now.turn === null) return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.' }] };
+      if (now.turn === null)
+        return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.', untaken: true }] };
       return {
         state: { ...now, steers: [...now.steers, { key: command.key, text: command.text }] },
         say: [{ value: { id: `steer:${command.key}`, type: 'steer', message: command.text } }],

@@ -1,10 +1,11 @@
 // What bytes or a command gave becomes rows, in one transaction with the position they were read up to.
 
 import type { ConversationBody } from '@orrery/protocol';
-import { largeText } from '../../harness/clip.ts';
+import { clip, largeText } from '../../harness/clip.ts';
 import type { DialogueStep, SessionCatalogue, SessionFact } from '../../harness/dialogue.ts';
 import { settleOutcome } from '../../harness/outcome.ts';
 import { listInteractions, settleInteraction } from '../../interaction/index.ts';
+import { SESSION_ASK_TITLE_BYTES } from '../../kernel/limits.ts';
 import {
   AT_BEGINNING,
   apart,
@@ -111,7 +112,7 @@ const applyFact = async (at: At, fact: SessionFact): Promise<void> => {
     case 'accepted':
       return acceptTurn(tx, sessionId, fact.turn);
     case 'steered':
-      return steerTold(tx, live, { key: fact.key, refused: fact.refused, nowMs });
+      return steerTold(tx, live, { ...fact, nowMs });
     case 'began':
       return beginBySteer(tx, live, { key: fact.key, turn: fact.turn, nowMs });
     case 'ended':
@@ -176,13 +177,25 @@ const acceptTurn = async (tx: Tx, sessionId: string, number: number): Promise<vo
 const steerTold = async (
   tx: Tx,
   { sessionId }: Live,
-  { key, refused, nowMs }: { readonly key: string; readonly refused: string | null; readonly nowMs: number },
+  { key, refused, untaken, nowMs }: Extract<SessionFact, { kind: 'steered' }> & { readonly nowMs: number },
 ): Promise<void> => {
   const row = await findTurn(tx.db, sessionId, key);
   // One that has begun a turn of its own is that turn now, and ends with it.
-  if (row === null || row.ended_at !== null || row.kind !== 'steer') return;
+  if (row === null || row.kind !== 'steer') return;
+  // Its refusal may be heard behind the end of the turn, which took it for unheard.
+  if (untaken === true && (row.ended_at === null || row.outcome === 'error')) return waitAlone(tx, row, refused);
+  if (row.ended_at !== null) return;
   const ending = refused === null ? { outcome: 'success', reason: null } : { outcome: 'error', reason: refused };
   await updateTurn(tx.db, row.id, { state: 'ended', ...ending, ended_at: nowMs });
+};
+
+/** Words that reached nobody for certain, and that somebody wants heard: they wait, in their place, for a turn of their own. */
+const waitAlone = async (tx: Tx, row: TurnRow, refused: string | null): Promise<void> => {
+  const again = { kind: 'prompt', state: 'pending', turn: null, generation: null, started_at: null };
+  await updateTurn(tx.db, row.id, { ...again, outcome: null, reason: null, ended_at: null });
+  const why = clip(refused ?? 'no reason was given', SESSION_ASK_TITLE_BYTES);
+  const text = `The input ${row.id} was not taken into the turn and waits for one of its own: ${why}`;
+  await tx.append([{ taskId: null, sessionId: row.session_id, turn: null, body: { kind: 'notice', level: 'warning', text } }]);
 };
 
 const beginBySteer = async (

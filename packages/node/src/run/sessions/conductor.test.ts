@@ -116,18 +116,6 @@ it('a program that reads nothing can be closed', async () => {
   expect(await turnIs(id, 'two', 'ended')).toMatchObject({ outcome: 'cancelled' });
 });
 
-it('a close is answered when nothing runs any more, and says so while that is not proven', async () => {
-  const { id } = await begin();
-  const talker = await given('one');
-  await scene.node.talking.detach();
-  expect(await codeOf(scene.node.sessions.close(id))).toBe('close_pending');
-  expect(talker.ended).toBe(false);
-  await startAgain();
-  await stateIs(id, 'dormant');
-  expect(await scene.node.sessions.close(id)).toMatchObject({ state: 'dormant', held: true });
-  expect(talker.ended).toBe(true);
-});
-
 it('a program that is told to stop and only talks on is ended', async () => {
   const { id } = await begin();
   const talker = await given('one');
@@ -179,6 +167,26 @@ describe('words for a turn that runs', () => {
     talker.say(result);
     expect(await turnIs(id, 'late', 'ended')).toMatchObject({ outcome: 'success' });
     await given('two');
+  });
+
+  it.each(['refused', 'refused-late'] as const)('wait for a turn of their own, once, when the program %s them', async (how) => {
+    const { id } = await begin();
+    const talker = await given('one');
+    talker.say(init, echo('one'));
+    await turnIs(id, 'one', 'accepted');
+    scene.place.steers = how;
+    const { id: steer } = await scene.node.sessions.addTurn(id, { text: 'words', kind: 'steer' });
+    const back = await until('the words to come back', async () => {
+      const [turn] = (await turnsOf(id)).filter(({ text, kind }) => text === 'words' && kind === 'prompt');
+      return turn ?? null;
+    });
+    expect(back).toMatchObject({ state: 'pending', id: steer, outcome: null, endedAt: null });
+    await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt' });
+    talker.say(result);
+    (await given('words')).say(echo('words'), result);
+    await given('two');
+    expect(talker.heard.flatMap((frame) => wordsOf(frame) ?? [])).toEqual(['one', 'words', 'two']);
+    expect(await turnIs(id, 'words', 'ended')).toMatchObject({ outcome: 'success', turn: 2 });
   });
 
   it('hold nothing up when the program ends before it took them', async () => {
