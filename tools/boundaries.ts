@@ -16,7 +16,10 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
   },
   web: {
     ours: ['protocol', 'client'],
-    others: ['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual', 'react', 'react-dom'],
+    others:
+      '@tanstack/react-query @tanstack/react-router @tanstack/react-virtual @xterm/addon-fit @xterm/xterm react react-dom'.split(
+        ' ',
+      ),
     builtins: false,
   },
   'scripted-model': { ours: [], others: [], builtins: true },

@@ -169,7 +169,7 @@ export {
   type ParamsOf,
   type QueryOf,
 } from './http.ts';
-export { terminalProtocol, terminalSmallest, viewerFrame, type TerminalFrame, type TerminalView } from './terminal.ts';
+export { terminalSmallest, viewerFrame, type TerminalFrame, type TerminalView } from './terminal.ts';
 export { streamHello, streamPaths, upgradePaths, upgradeProtocols } from './streams.ts';
 export {
   attachmentFacts,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { terminalPath } from './terminal-frames.ts';
 
 /** Server-sent events: the node's at `/events`, one task's at `/tasks/:id/events`, one session's likewise. Cursor: `?after=` or `Last-Event-ID`. */
 export const streamPaths = { node: '/events', task: '/tasks/:id/events', session: '/sessions/:id/events' } as const;
@@ -6,7 +7,7 @@ export const streamPaths = { node: '/events', task: '/tasks/:id/events', session
 /** Connections that stop being HTTP, below `/api/v1`. */
 export const upgradePaths = {
   port: '/environments/:id/ports/:port',
-  terminal: '/environments/:id/terminals/:terminal',
+  terminal: terminalPath,
 } as const;
 
 /** What the header `Upgrade` of each says. */

@@ -15,6 +15,12 @@ export type TerminalBytes = {
   readonly bytes: Uint8Array;
 };
 
+/** The WebSocket protocol of terminals. */
+export const terminalProtocol = 'orrery-terminal.v1';
+
+/** Where a terminal is, below `/api/v1`. */
+export const terminalPath = '/environments/:id/terminals/:terminal';
+
 const HEADER_BYTES = 13;
 const STREAMS: readonly TerminalStream[] = ['stdin', 'stdout', 'stderr', 'screen'];
 

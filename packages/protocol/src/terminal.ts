@@ -89,9 +89,6 @@ export const terminalOperations = {
   }),
 } as const;
 
-/** The WebSocket protocol of terminals. */
-export const terminalProtocol = 'orrery-terminal.v1';
-
 /** Control frames of a viewer (text). */
 export const viewerFrame = z.discriminatedUnion('type', [
   /** The viewer's own size; only visible viewers count. */

@@ -17,8 +17,9 @@ export const Frame = () => {
 
 const Framed = () => {
   const connection = useConnection();
-  // A change needs the room that reading does not.
-  const wide = useLocation().pathname.endsWith('/changes');
+  // A change or a terminal needs the room that reading does not.
+  const { pathname } = useLocation();
+  const wide = pathname.endsWith('/changes') || pathname.startsWith('/terminals/');
   const { data: caller } = useQuery({ queryKey: ['caller'], queryFn: () => node.call('callerShow') });
   const { data: waiting } = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
   const open = waiting?.items.length ?? 0;

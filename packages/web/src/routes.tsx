@@ -9,6 +9,7 @@ import { SessionsPage } from './pages/sessions.tsx';
 import { TaskChangesPage } from './pages/task-changes.tsx';
 import { TaskPage } from './pages/task.tsx';
 import { TasksPage } from './pages/tasks.tsx';
+import { TerminalsPage } from './pages/terminals.tsx';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NothingHere });
 const page = (path: string, component: () => React.ReactNode) => createRoute({ getParentRoute: () => root, path, component });
@@ -24,6 +25,7 @@ export const router = createRouter({
     page('/tasks', TasksPage),
     page('/tasks/$name', TaskPage),
     page('/tasks/$name/changes', TaskChangesPage),
+    page('/terminals/$name', TerminalsPage),
   ]),
   defaultPreload: false,
 });

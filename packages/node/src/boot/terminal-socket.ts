@@ -1,7 +1,7 @@
 // Terminals over WebSocket: control frames as JSON text, output and input as binary frames with their offsets.
 
-import { decodeTerminalBytes, encodeTerminalBytes } from '@orrery/protocol/terminal-frames';
-import { terminalProtocol, upgradePaths, viewerFrame, type TerminalFrame } from '@orrery/protocol';
+import { decodeTerminalBytes, encodeTerminalBytes, terminalProtocol } from '@orrery/protocol/terminal-frames';
+import { upgradePaths, viewerFrame, type TerminalFrame } from '@orrery/protocol';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { UpgradeRoute } from '../api/index.ts';

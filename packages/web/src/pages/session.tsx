@@ -55,6 +55,9 @@ const Head = ({ session }: { readonly session: SessionView }) => {
       <Link to="/sessions/$name/changes" params={{ name: session.id }} className="text-accent underline">
         Changes
       </Link>
+      <Link to="/terminals/$name" params={{ name: session.environment.id }} className="text-accent underline">
+        Terminals
+      </Link>
       <span className="ml-auto">
         {session.turn === null ? null : (
           <Button look="bad" disabled={stop.isPending} onClick={() => stop.mutate()}>

@@ -1,10 +1,11 @@
 // A person, or a pipe, at a program in an environment: what comes goes out exactly once, over connections that may break.
 
 import { decodeTerminalBytes, encodeTerminalBytes } from '@orrery/protocol/terminal-frames';
+import { createTyped } from '@orrery/client/typed';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Connection } from '../../connect.ts';
 import type { CommandContext } from '../command.ts';
-import { createTyped, leaves } from './terminal-input.ts';
+import { leaves } from './terminal-input.ts';
 import { createShown, type Offsets, type Shown } from './terminal-output.ts';
 
 /** How long a connection that broke is tried again: a node may be started anew meanwhile. */
