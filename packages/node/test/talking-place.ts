@@ -7,12 +7,10 @@ import type { SessionCreate } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { insertNamed } from '../src/environment/named-store.ts';
 import type { Environment, Handle, RunEnd } from '../src/exec/backend.ts';
-import { countOpen, createInteractions, type Interactions } from '../src/interaction/index.ts';
+import { createInteractions, type Interactions } from '../src/interaction/index.ts';
 import type { Clock } from '../src/kernel/clock.ts';
-import { accountOf } from '../src/harness/account.ts';
-import { createUsage, limitOf } from '../src/usage/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
-import { attachmentBytes, createLiveTexts, createSessions, goOnIn, type Sessions } from '../src/session/index.ts';
+import { attachmentBytes, createLiveTexts, goOnIn, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import type { Store } from '../src/store/store.ts';
@@ -20,7 +18,8 @@ import { createTalkingClock } from './talking-clock.ts';
 import { createFakeMachine, createLife } from './fake-machine.ts';
 import { runParts } from './run-parts.ts';
 import { harnessOf } from './talking-harness.ts';
-import { ENVIRONMENT, environmentRow, still } from './talking-environment.ts';
+import { ENVIRONMENT, environmentRow } from './talking-environment.ts';
+import { asks, sessionsOf } from './talking-neighbours.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -165,7 +164,8 @@ export type TalkingPlace = {
   steers: 'taken' | 'refused' | 'refused-late';
   /** How long after its beginning a conversation cannot be taken up again, ms. */
   restMs: number;
-  start(): Promise<TalkingNode>;
+  /** `paused`: what the conductor of this start waits for before each transaction. */
+  start(paused?: () => Promise<void>): Promise<TalkingNode>;
   /** What a client asks for. */
   asked(more?: Partial<SessionCreate>): SessionCreate;
   environment(change: object): Promise<void>;
@@ -222,8 +222,9 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),
-    start: async () => {
-      const node = await startNode(place, { directory, environment: environmentOf(place, programs) });
+    start: async (paused) => {
+      const generation = `run_${nodes.length + 1}`;
+      const node = await startNode(place, { directory, generation, paused, environment: environmentOf(place, programs) });
       nodes.push(node);
       return node;
     },
@@ -236,22 +237,24 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
   return place;
 };
 
-/** What the node asks of its neighbours. */
-const asks = (place: TalkingPlace) => ({
-  ask: ({ text }: { readonly text: string }): Promise<string> => place.answer(text),
-  wakeTasks: () => undefined,
-  usageOf: createUsage({ store: place.store }).ofTask,
-});
-const abilities = { images: true, files: true, compaction: true, models: true, effort: true };
+/** A store of which the conductor waits before each transaction. */
+const pausing = (store: Store, paused: (() => Promise<void>) | undefined): Store =>
+  paused === undefined ? store : { ...store, transaction: (job) => paused().then(() => store.transaction(job)) };
 
 const startNode = async (
   place: TalkingPlace,
-  { directory, environment }: { readonly directory: string; readonly environment: Environment },
+  given: {
+    readonly directory: string;
+    readonly environment: Environment;
+    readonly generation: string;
+    readonly paused: (() => Promise<void>) | undefined;
+  },
 ): Promise<TalkingNode> => {
   const { store, clock } = place;
+  const { directory, environment, generation, paused } = given;
   const machine = createFakeMachine(() => ({ stdout: '', exitCode: 0 }));
   const harness = harnessOf(place);
-  const { parts } = await runParts({ store, directory, machine, life: createLife(), harness, generation: 'one' });
+  const { parts } = await runParts({ store, directory, machine, life: createLife(), harness, generation });
   const interactions = createInteractions({
     ...{ store, clock },
     sessionNames: async () => new Map(),
@@ -259,7 +262,14 @@ const startNode = async (
     wake: (id) => talking.wake(id),
   });
   const talking: SessionsConductor = createSessionsConductor({
-    ...{ ...parts, ...asks(place), clock, interactions, liveTexts: createLiveTexts({ store, clock }) },
+    ...{
+      ...parts,
+      ...asks(place),
+      clock,
+      interactions,
+      liveTexts: createLiveTexts({ store, clock }),
+      store: pausing(store, paused),
+    },
     attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
     sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS, titleModel: () => place.titleModel },
     environments: {
@@ -268,19 +278,6 @@ const startNode = async (
       open: () => place.gate.then(() => environment),
     },
   });
-  const sessions = createSessions({
-    ...{ store, clock, ids: parts.ids, attachments: join(directory, 'attachments'), checkModel: () => undefined },
-    admit: async ({ mode = 'ask', budgetUsd = null, maxTurns = null }) => ({
-      ...{ harness: 'talker', model: null, effort: null, mode, agent: null, budget_usd: budgetUsd, max_turns: maxTurns },
-    }),
-    ...still,
-    openInteractions: (id) => countOpen(store.read, id),
-    abilities: () => abilities,
-    accountLimit: ({ model }) => limitOf(store.read, accountOf(harness, model), clock.nowMs()),
-    changedFiles: async () => ['M made.txt'],
-    usageOf: (id) => createUsage({ store }).ofTask(id),
-    checkRoom: () => undefined,
-    conductor: () => talking,
-  });
+  const sessions = sessionsOf(place, { directory, harness, ids: parts.ids, conductor: () => talking });
   return { sessions, interactions, talking };
 };

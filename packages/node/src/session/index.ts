@@ -15,6 +15,7 @@ export { createSessionReview, type SessionReview } from './review.ts';
 export { createSessionHistory, type SessionHistory } from './history.ts';
 export { isActive, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';
 export { CHECKPOINT_SYNC_MS, SESSION_CHECKPOINTS, TITLE_ASKED_CHARS, TITLE_CALL_MS } from './limits.ts';
+export { checkLease, claimSession, releaseSessions, renewSessions, takeSessionsOver, type SessionLease } from './lease.ts';
 export { titleOfAnswer } from './title.ts';
 export { sessionHistoryHandlers } from './history-routes.ts';
 export { spentOf } from './budget.ts';

@@ -80,7 +80,15 @@ const removeRows = async (parts: RemovalParts, tx: Tx, id: string): Promise<Remo
   // Told first: the newest event of the node is one that stays. The words of each event go with it.
   await tx.append([{ taskId: null, turn: null, body: { kind: 'session.removed', sessionId: id } }]);
   await db.deleteFrom('event').where('session_key', '=', session.key).execute();
-  const tables = ['session_frame', 'session_run', 'session_checkpoint', 'session_detail', 'attachment', 'turn'] as const;
+  const tables = [
+    'session_lease',
+    'session_frame',
+    'session_run',
+    'session_checkpoint',
+    'session_detail',
+    'attachment',
+    'turn',
+  ] as const;
   await parts.removeAsked(tx, id);
   for (const table of tables) await db.deleteFrom(table).where('session_id', '=', id).execute();
   await db.deleteFrom('session').where('id', '=', id).execute();

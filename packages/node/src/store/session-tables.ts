@@ -152,6 +152,8 @@ export type SessionFrameTable = {
   /** The input it carries; null: none of its own. */
   turn_id: string | null;
 };
+/** Who conducts a session. The fence grows with every change of hands. */
+export type SessionLeaseTable = { session_id: string; owner: string; fence: number; until: number };
 /** One process of a session; its id names the keeper's directory. */
 export type SessionRunTable = {
   id: string;

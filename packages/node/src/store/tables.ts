@@ -7,6 +7,7 @@ import type {
   SessionDetailTable,
   SessionCheckpointTable,
   SessionFrameTable,
+  SessionLeaseTable,
   SessionRunTable,
   SessionTable,
   SessionTombstoneTable,
@@ -42,6 +43,7 @@ export type Tables = {
   session: SessionTable;
   turn: TurnTable;
   session_frame: SessionFrameTable;
+  session_lease: SessionLeaseTable;
   session_detail: SessionDetailTable;
   session_run: SessionRunTable;
   session_checkpoint: SessionCheckpointTable;

@@ -2,22 +2,20 @@
 
 import { toOrreryError } from '@orrery/protocol';
 import type { RunEnd } from '../../exec/backend.ts';
-import { SESSION_TICK_MS } from '../../kernel/limits.ts';
+import { LEASE_MS, SESSION_TICK_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import { accountFor, isLimited, liftLimits } from '../account-limits.ts';
 import {
   changeSession,
   findSession,
-  isActive,
   liveSessions,
   openTurns,
   sessionNotFound,
-  updateTurn,
   type SessionConductor,
   type SessionRow,
 } from '../../session/index.ts';
 import type { Live, SessionConductorParts } from './context.ts';
-import { attend, backInQueue, followProgram, unsentTurns } from './follow.ts';
+import { attend, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
 import { rest, restsUntil } from './rest.ts';
 import { settleProgram } from './settle.ts';
@@ -25,8 +23,9 @@ import { takeCheckpoint } from './checkpoints.ts';
 import { lookAtFiles } from './look.ts';
 import { rewind } from './rewind.ts';
 import { askTitle } from './titles.ts';
-import { isPlaceClosed, placeOf } from './place.ts';
-import { findProgram, startProgram } from './start.ts';
+import { haveProgram } from './have.ts';
+import { createLeases, isLeaseLost, type UnheldParts } from './leases.ts';
+import { isPlaceClosed } from './place.ts';
 
 export type SessionsConductor = SessionConductor & {
   /** Goes on with every session that a dead node left. */
@@ -38,23 +37,34 @@ export type SessionsConductor = SessionConductor & {
 };
 
 /** `fromMs`: what is to be done waits for that instant. */
-type Conducting = { again: boolean; live: Live | null; fromMs: number | null; readonly done: Promise<void> };
+type Conducting = { again: boolean; live: Held | null; fromMs: number | null; readonly done: Promise<void> };
 
-export const createSessionsConductor = (parts: SessionConductorParts): SessionsConductor => {
+/** A program that runs, and what it is talked to with: only as long as the session is held. */
+type Held = { readonly live: Live; readonly held: SessionConductorParts };
+
+export const createSessionsConductor = (given: UnheldParts): SessionsConductor => {
+  // What is no session's own needs no lease.
+  const parts: SessionConductorParts = { ...given, held: async () => undefined };
+  const leases = createLeases(given);
   const conducting = new Map<string, Conducting>();
   const later = new Map<string, number>();
   const detached = new AbortController();
   let timer: NodeJS.Timeout | null = null;
   let unsubscribe: (() => void) | null = null;
 
-  /** As long as there is something to do, a program runs and is followed. */
+  /** As long as there is something to do, and nobody else does it, a program runs and is followed. */
   const conduct = async (id: string, mine: Conducting): Promise<void> => {
+    const held = await leases.take(id);
+    if (typeof held === 'number') {
+      mine.fromMs = held;
+      return;
+    }
     while (!detached.signal.aborted) {
       mine.again = false;
       mine.fromMs = null;
       const session = await findSession(parts.store.read, id);
       if (session === null || session.ended_at !== null) return;
-      const going = await goOn(parts, session, { mine, detached: detached.signal });
+      const going = await goOn(held, session, { mine, detached: detached.signal });
       if (!going && !mine.again) return;
     }
   };
@@ -72,7 +82,13 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
     conducting.set(id, mine);
     later.delete(id);
     conduct(id, mine)
-      .catch((thrown: unknown) => fail(parts, id, { thrown, detached: detached.signal }))
+      .catch((thrown: unknown) => {
+        if (!isLeaseLost(thrown)) return fail(parts, id, { thrown, detached: detached.signal });
+        parts.log.warn('session.lease.lost', { session: id });
+        // Looked at again: whoever has it now may be gone by then.
+        mine.fromMs = parts.clock.nowMs() + LEASE_MS;
+        return undefined;
+      })
       .finally(() => {
         conducting.delete(id);
         if (mine.fromMs !== null) later.set(id, mine.fromMs);
@@ -82,12 +98,12 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
   };
 
   /** Something changed in the rows of a session whose program runs. */
-  const look = (live: Live): void => {
+  const look = ({ live, held }: Held): void => {
     (async () => {
-      await attend(parts, live);
+      await attend(held, live);
       const session = await findSession(parts.store.read, live.sessionId);
-      if (session?.wanted != null) await leave(parts, live, gently);
-      else if (live.perTurn) await passTime(parts, live);
+      if (session?.wanted != null) await leave(held, live, gently);
+      else if (live.perTurn) await passTime(held, live);
     })().catch((thrown: unknown) => {
       if (!detached.signal.aborted) parts.log.warn('session.look.failed', { session: live.sessionId, ...errorFields(thrown) });
     });
@@ -107,7 +123,8 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
   const tick = async (): Promise<void> => {
     await parts.interactions.timeOut();
     await lift();
-    for (const { live } of conducting.values()) if (live !== null) await passTime(parts, live);
+    await leases.renew([...conducting.keys()]);
+    for (const { live } of conducting.values()) if (live !== null) await passTime(live.held, live.live).catch(ignoreLost);
     for (const [id, fromMs] of later) if (fromMs <= parts.clock.nowMs()) wake(id);
   };
 
@@ -116,15 +133,17 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
     checkpoint: async (id) => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);
-      const live = conducting.get(id)?.live ?? null;
+      const live = conducting.get(id)?.live?.live ?? null;
       return takeCheckpoint(parts, session, { kind: 'asked', turn: null, environment: live?.environment ?? null });
     },
     look: async (id) => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);
-      return lookAtFiles(parts, session, conducting.get(id)?.live?.environment ?? null);
+      return lookAtFiles(parts, session, conducting.get(id)?.live?.live.environment ?? null);
     },
     recover: async () => {
+      // One start of a node at a time works on a data directory: what another one had is nobody's.
+      await leases.takeOver();
       for (const session of await liveSessions(parts.store.read))
         if (
           session.run_id !== null ||
@@ -152,10 +171,16 @@ export const createSessionsConductor = (parts: SessionConductorParts): SessionsC
       if (timer !== null) clearInterval(timer);
       unsubscribe?.();
       const all = [...conducting.values()];
-      for (const { live } of all) live?.handle.detach();
+      for (const { live } of all) live?.live.handle.detach();
       await Promise.all(all.map(({ done }) => done));
+      await leases.release();
     },
   };
+};
+
+/** Somebody else has the session: it is theirs to look after. */
+const ignoreLost = (thrown: unknown): void => {
+  if (!isLeaseLost(thrown)) throw thrown;
 };
 
 /** It was asked for, and its program was never there. */
@@ -197,7 +222,7 @@ const goOn = async (
     live.handle.detach();
     return false;
   }
-  mine.live = live;
+  mine.live = { live, held: parts };
   try {
     const end = await followProgram(parts, live);
     mine.again = false;
@@ -228,55 +253,6 @@ const settleEnded = async (parts: SessionConductorParts, live: Live, end: RunEnd
   await settleProgram(parts, { ...live, end });
   parts.atKillPoint('session-ended', live.program);
   await live.handle.finish();
-};
-
-/** The program of a session; null when the one it had is gone and settled, or the node stops. */
-const haveProgram = async (parts: SessionConductorParts, session: SessionRow, detached: AbortSignal): Promise<Live | null> => {
-  const { id: sessionId, generation, run_id: runId } = session;
-  if (runId !== null && (await isPlaceClosed(parts, session))) {
-    await settleGone(parts, { session, runId });
-    return null;
-  }
-  const place = await placeOf(parts, session, detached);
-  if (place === null) return null;
-  if (runId === null) {
-    // Making the place took its time: what a person wants of the session is looked at again.
-    const now = await findSession(parts.store.read, sessionId);
-    return now === null || now.wanted !== null ? null : startProgram(parts, now, place);
-  }
-  const found = await findProgram(parts, session, place.environment).catch(async (thrown: unknown) => {
-    if (toOrreryError(thrown).code === 'store_damaged')
-      await settleProgram(parts, { sessionId, generation, runId, program: session.harness, end: null });
-    throw thrown;
-  });
-  if (found?.live != null) return found.live;
-  // One that was recorded and never began was told nothing.
-  if (found?.run.state === 'recorded') await unsentAll(parts, session);
-  await settleGone(parts, { session, runId });
-  return null;
-};
-
-/** A program of which nothing is left. */
-const settleGone = (
-  parts: SessionConductorParts,
-  { session, runId }: { readonly session: SessionRow; readonly runId: string },
-): Promise<void> => {
-  const { program } = parts.harness(session.harness).session ?? { program: session.harness };
-  return settleProgram(parts, { sessionId: session.id, generation: session.generation, runId, program, end: null });
-};
-
-const unsentAll = async ({ store, clock }: SessionConductorParts, session: SessionRow): Promise<void> => {
-  const { id, generation, failed_starts } = session;
-  await store.transaction(async (tx) => {
-    for (const turn of await openTurns(tx.db, id))
-      if (isActive(turn) && turn.generation === generation) await updateTurn(tx.db, turn.id, backInQueue(turn, clock.nowMs()));
-    // The crash was the node's.
-    await tx.db
-      .updateTable('session')
-      .set({ failed_starts: failed_starts - 1 })
-      .where('id', '=', id)
-      .execute();
-  });
 };
 
 /** A session whose program cannot be had says why; what waits in it stays. */

@@ -9,6 +9,8 @@ import type { LiveTexts } from '../../session/index.ts';
 import type { ConductorParts } from '../doors.ts';
 
 export type SessionConductorParts = ConductorParts & {
+  /** Before a word to a program: rejects with `stale` once another conductor has its session. The store refuses by itself. */
+  readonly held: () => Promise<void>;
   /** Opens and starts environments. */
   readonly environments: EnvironmentConductor;
   readonly interactions: Pick<Interactions, 'timeOut'>;

@@ -27,11 +27,7 @@ export const attend = async (parts: SessionConductorParts, live: Live): Promise<
   live.writes
     .run('', () => writeFrames(parts, live))
     .catch((thrown: unknown) => {
-      if (
-        thrown instanceof OrreryError &&
-        (thrown.code === 'conflict' || thrown.code === 'unsupported' || thrown.code === 'keeper_lost')
-      )
-        return;
+      if (thrown instanceof OrreryError && ['conflict', 'unsupported', 'keeper_lost', 'stale'].includes(thrown.code)) return;
       parts.log.warn('session.write.failed', { session: live.sessionId, error: String((thrown as Error).message) });
     });
 };
@@ -87,6 +83,7 @@ const writeFrames = async (parts: SessionConductorParts, live: Live): Promise<vo
     const frames = await framesOf(parts.store.read, sessionId, generation);
     if (frames.length === 0) return;
     for (const { key, text } of frames) {
+      await parts.held();
       const { state } = await handle.write(key, new TextEncoder().encode(text));
       parts.atKillPoint('session-frame-written', live.program);
       if (state !== 'written') return;

@@ -21,6 +21,7 @@ export const leave = async (parts: SessionConductorParts, live: Live, how: Way):
   if (live.ending) return;
   live.ending = true;
   try {
+    await parts.held();
     await how(parts, live);
   } finally {
     live.ending = false;

@@ -51,6 +51,7 @@ export const startProgram = async (
   place: { readonly row: NamedRow; readonly environment: Environment },
 ): Promise<Live | null> => {
   const adapter = adapterOf(parts, session.harness);
+  await parts.held();
   await refuseInPlace(parts, session, place.row);
   const first = adapter.perTurn === true ? await firstInput(parts, session) : null;
   if (adapter.perTurn === true && first === null) {
@@ -94,9 +95,15 @@ const setGoing = async (
   parts.atKillPoint('session-run-recorded', harness);
   const handle = await environment.start(spec);
   parts.atKillPoint('session-run-launched', harness);
-  await parts.store.transaction((tx) =>
-    updateSessionRun(tx.db, runId, { identity: JSON.stringify(handle.identity), state: 'launched' }),
-  );
+  try {
+    await parts.store.transaction((tx) =>
+      updateSessionRun(tx.db, runId, { identity: JSON.stringify(handle.identity), state: 'launched' }),
+    );
+  } catch (thrown) {
+    // It never begins: its keeper ends when nobody tells it to go. Whoever has the session now may do so.
+    handle.detach();
+    throw thrown;
+  }
   await handle.go();
   parts.atKillPoint('session-run-going', harness);
   return handle;

@@ -16,6 +16,7 @@ import { sessionBudgets } from './015-session-budgets.ts';
 import { sessionTitles } from './016-session-titles.ts';
 import { conversationBegun } from './017-conversation-begun.ts';
 import { taskAgent } from './018-task-agent.ts';
+import { sessionLease } from './019-session-lease.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   sessionTitles,
   conversationBegun,
   taskAgent,
+  sessionLease,
 ];

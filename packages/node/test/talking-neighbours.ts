@@ -1,0 +1,46 @@
+// What stands beside the conductor of a talking place: the use cases of sessions, and what the node asks of others.
+
+import { join } from 'node:path';
+import { accountOf } from '../src/harness/account.ts';
+import type { Harness } from '../src/harness/harness.ts';
+import { countOpen } from '../src/interaction/index.ts';
+import type { Ids } from '../src/kernel/ids.ts';
+import { createSessions, type SessionConductor, type Sessions } from '../src/session/index.ts';
+import { createUsage, limitOf } from '../src/usage/index.ts';
+import { still } from './talking-environment.ts';
+import type { TalkingPlace } from './talking-place.ts';
+
+/** What the node asks of its neighbours. */
+export const asks = (place: TalkingPlace) => ({
+  ask: ({ text }: { readonly text: string }): Promise<string> => place.answer(text),
+  wakeTasks: () => undefined,
+  usageOf: createUsage({ store: place.store }).ofTask,
+});
+
+const abilities = { images: true, files: true, compaction: true, models: true, effort: true };
+
+/** The use cases of sessions of one start of the node. */
+export const sessionsOf = (
+  { store, clock }: Pick<TalkingPlace, 'store' | 'clock'>,
+  given: {
+    readonly directory: string;
+    readonly harness: Harness;
+    readonly ids: Ids;
+    readonly conductor: () => SessionConductor;
+  },
+): Sessions => {
+  const { directory, harness, ids, conductor } = given;
+  return createSessions({
+    ...{ store, clock, ids, conductor, attachments: join(directory, 'attachments'), checkModel: () => undefined },
+    admit: async ({ mode = 'ask', budgetUsd = null, maxTurns = null }) => ({
+      ...{ harness: 'talker', model: null, effort: null, mode, agent: null, budget_usd: budgetUsd, max_turns: maxTurns },
+    }),
+    ...still,
+    openInteractions: (id) => countOpen(store.read, id),
+    abilities: () => abilities,
+    accountLimit: ({ model }) => limitOf(store.read, accountOf(harness, model), clock.nowMs()),
+    changedFiles: async () => ['M made.txt'],
+    usageOf: (id) => createUsage({ store }).ofTask(id),
+    checkRoom: () => undefined,
+  });
+};
