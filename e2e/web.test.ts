@@ -12,18 +12,11 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
 import { taskEnd } from './support/wait.ts';
+import { changing, numbers } from './support/web-changes.ts';
 import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
 const hostile = '<img src=x onerror="document.title=1"> \u001b[31mred\u202e [link](javascript:alert(1))';
-
-const numbers = Array.from({ length: 60 }, (_, place) => `${place + 1}\n`).join('');
-const changing = [
-  "sed -i 's/^5$/five/; s/^50$/fifty/' numbers.txt",
-  `printf '%s' '<script>document.title=1</script>\u202eevil' > evil.html`,
-  'seq 1 4000 > long.txt',
-  'head -c 70000 /dev/zero > zeros.bin',
-].join('; ');
 
 const colour = {
   question: 'Which colour?',
@@ -105,11 +98,23 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByText('echo allowed > allowed.txt', { exact: true }).waitFor();
     await picture(page, 'inbox');
     expect(await barriers(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Allow once' }).click();
+    // The first key goes to what is asked, and answers nothing.
+    await page.keyboard.press('a');
+    expect(await page.evaluate('document.activeElement.dataset.ask')).toBe('');
+    await page.keyboard.press('a');
     await page.getByText('Nothing waits for you').waitFor();
-    await page.getByRole('link', { name: 'Sessions' }).click();
-    await page.getByRole('link', { name: 'asked' }).click();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Find and do' }).fill('asked');
+    await picture(page, 'palette');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('option', { name: /asked/ }).first().click();
     await page.getByText('It was allowed.').waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.getByText('There is no task yet.').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('It was allowed');
+    await page.getByRole('option', { name: /It was allowed/ }).click();
     await page.getByRole('textbox', { name: 'Message' }).fill('And then?');
     await page.keyboard.press('Enter');
     await page.getByText('And on it goes.').waitFor();
@@ -221,8 +226,10 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByRole('button', { name: 'Keep the comment' }).click();
     await page.keyboard.press('s');
     await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('comment on the change').waitFor();
     await picture(page, 'changes-beside');
     expect(await barriers(page)).toEqual([]);
+    await page.keyboard.press('Escape');
     await files.getByRole('button', { name: /zeros.bin/ }).click();
     await page.getByText('This is no text').waitFor();
     reviewed = { id, page };

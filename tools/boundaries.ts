@@ -17,7 +17,7 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
   web: {
     ours: ['protocol', 'client'],
     others:
-      '@tanstack/react-query @tanstack/react-router @tanstack/react-virtual @xterm/addon-fit @xterm/xterm react react-dom'.split(
+      '@tanstack/react-query @tanstack/react-router @tanstack/react-virtual @xterm/addon-fit @xterm/xterm cmdk react react-dom'.split(
         ' ',
       ),
     builtins: false,

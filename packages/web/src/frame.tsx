@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Everywhere } from './commands/everywhere.tsx';
 import { useConnection } from './state/live.ts';
 import { node } from './state/node.ts';
 
 const links = [
-  { to: '/', name: 'Inbox' },
-  { to: '/sessions', name: 'Sessions' },
-  { to: '/tasks', name: 'Tasks' },
+  { to: '/', name: 'Inbox', key: 'i' },
+  { to: '/sessions', name: 'Sessions', key: 's' },
+  { to: '/tasks', name: 'Tasks', key: 't' },
 ] as const;
 
 /** What stands around every page. */
@@ -27,7 +28,7 @@ const Framed = () => {
     <div className={`mx-auto flex min-h-dvh flex-col px-3 ${wide ? '' : 'max-w-6xl'}`}>
       <header className="sticky top-0 z-10 flex h-11 items-center gap-1 border-b border-line bg-ground">
         <span className="mr-3 font-semibold">Orrery</span>
-        <nav aria-label="Pages" className="flex gap-1">
+        <nav aria-label="Pages" className="flex min-w-0 gap-1 overflow-x-auto">
           {links.map(({ to, name }) => (
             <Link
               key={to}
@@ -41,7 +42,10 @@ const Framed = () => {
             </Link>
           ))}
         </nav>
-        <span className="ml-auto text-quiet" role="status">
+        <span className="ml-auto shrink-0">
+          <Everywhere links={links} />
+        </span>
+        <span className="shrink-0 text-quiet" role="status">
           {connection === 'lost' ? (
             <span className="text-careful">! not connected: what is shown may be old</span>
           ) : (

@@ -2,6 +2,8 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { createCommands } from './commands/registry.ts';
+import { CommandsContext } from './commands/use-commands.ts';
 import { router } from './routes.tsx';
 import { createLive, followNode, LiveContext } from './state/live.ts';
 import './styles.css';
@@ -14,13 +16,17 @@ const queries = new QueryClient({
 const live = createLive();
 if (location.pathname !== '/login') followNode(queries, live);
 
+const commands = createCommands();
+
 const root = document.getElementById('root');
 if (root !== null)
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queries}>
         <LiveContext value={live}>
-          <RouterProvider router={router} />
+          <CommandsContext value={commands}>
+            <RouterProvider router={router} />
+          </CommandsContext>
         </LiveContext>
       </QueryClientProvider>
     </StrictMode>,

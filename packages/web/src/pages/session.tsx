@@ -1,6 +1,7 @@
 import type { SessionView } from '@orrery/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { useCommands } from '../commands/use-commands.ts';
 import { Ask } from '../parts/ask.tsx';
 import { Button } from '../parts/button.tsx';
 import { Composer } from '../parts/composer.tsx';
@@ -42,6 +43,7 @@ const Head = ({ session }: { readonly session: SessionView }) => {
     mutationFn: () => node.call('sessionInterrupt', { params: { id: session.id }, body: {} }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['session'] }),
   });
+  useSessionCommands(session, stop.isPending ? null : stop.mutate);
   return (
     <div className="flex flex-wrap items-baseline gap-x-3 border-b border-line pb-2">
       <h1 className="font-semibold">{session.name}</h1>
@@ -70,3 +72,17 @@ const Head = ({ session }: { readonly session: SessionView }) => {
     </div>
   );
 };
+
+/** What can be done in a session by keys. */
+const useSessionCommands = ({ name, turn }: SessionView, stop: (() => void) | null): void =>
+  useCommands([
+    {
+      id: 'stop',
+      does: `stop the turn of ${name}`,
+      group: 'Do',
+      keys: '.',
+      when: () => turn !== null && stop !== null,
+      run: () => stop?.(),
+    },
+    { id: 'say', does: 'say something', group: 'Do', keys: 'c', run: () => document.querySelector('textarea')?.focus() },
+  ]);

@@ -24,8 +24,8 @@ const useTerminals = (id: string) =>
 export const TerminalsPage = () => {
   const { name } = useParams({ strict: false }) as { readonly name: string };
   const { data, error } = useTerminals(name);
-  if (error !== null) return <Failed error={error} />;
-  if (data === undefined) return <Loading />;
+  // A terminal stays where it is while the node is away.
+  if (data === undefined) return error === null ? <Loading /> : <Failed error={error} />;
   return <Terminals key={name} environment={name} items={data.items} />;
 };
 

@@ -31,7 +31,7 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
       ...(outcome === 'denied' && message !== '' ? { message } : {}),
     });
   return (
-    <section aria-label={ask.title} className="my-2 rounded border border-careful bg-raised px-3 py-2">
+    <section data-ask="" tabIndex={-1} aria-label={ask.title} className="my-2 rounded border border-careful bg-raised px-3 py-2">
       <Title asked={asked} named={named} />
       <Asked ask={ask} />
       <Questions questions={ask.questions} answers={answers} change={setAnswers} />
@@ -39,7 +39,13 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
         {outcomes
           .filter((one) => ask.outcomes.includes(one))
           .map((outcome) => (
-            <Button key={outcome} look={looks[outcome]} disabled={answer.isPending} onClick={() => give(outcome)}>
+            <Button
+              key={outcome}
+              data-outcome={outcome}
+              look={looks[outcome]}
+              disabled={answer.isPending}
+              onClick={() => give(outcome)}
+            >
               {words[outcome]}
             </Button>
           ))}

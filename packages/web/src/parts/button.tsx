@@ -2,7 +2,10 @@
 export const Button = ({
   look = 'plain',
   ...rest
-}: React.ButtonHTMLAttributes<HTMLButtonElement> & { readonly look?: 'plain' | 'main' | 'bad' }) => (
+}: React.ButtonHTMLAttributes<HTMLButtonElement> & {
+  readonly 'data-outcome'?: string;
+  readonly look?: 'plain' | 'main' | 'bad';
+}) => (
   <button
     type="button"
     {...rest}

@@ -1,13 +1,14 @@
 import type { ChangedFile, ChangeSet } from '@orrery/protocol';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Command } from '../commands/registry.ts';
+import { useCommands } from '../commands/use-commands.ts';
 import { Button } from '../parts/button.tsx';
 import type { Commenting } from './diff-lines.tsx';
 import { FileDiff, type AskFile } from './file-diff.tsx';
 import { Counts, Files } from './files.tsx';
 import { visible } from './inert.ts';
 import { isLeftOut, type Choosing } from './left-out.ts';
-import { useKeys, type Keys } from './keys.ts';
 
 /** Narrower than this, two sides have no room beside each other, px. */
 const BESIDE_PX = 900;
@@ -24,9 +25,7 @@ export const Review = (props: {
   const { change, of, ask, commenting, choosing } = props;
   const [at, choose] = useFile(change);
   const [beside, turn] = useBeside();
-  const [help, setHelp] = useState(false);
-  const keys = keysOf({ choosing, at, choose, turn, showHelp: () => setHelp(!help) });
-  useKeys(keys);
+  useCommands(commandsOf({ choosing, at, choose, turn }));
   const file = change.files[at];
   return (
     <div className="grid flex-1 items-start gap-4 lg:grid-cols-[24rem_minmax(0,1fr)]">
@@ -40,10 +39,9 @@ export const Review = (props: {
         {props.aside}
       </aside>
       <div className="min-w-0">
-        {help ? <Help keys={keys} /> : null}
         {file === undefined ? null : (
           <section aria-label={`Changes of ${visible(file.path)}`} className="rounded border border-line">
-            <FileHead file={file} choosing={choosing} beside={beside} turn={turn} help={help} showHelp={() => setHelp(!help)} />
+            <FileHead file={file} choosing={choosing} beside={beside} turn={turn} />
             <FileDiff key={file.path} file={file} of={of} ask={ask} beside={beside} commenting={commenting} choosing={choosing} />
           </section>
         )}
@@ -52,22 +50,29 @@ export const Review = (props: {
   );
 };
 
-const keysOf = (given: {
+const commandsOf = (given: {
   readonly choosing: Choosing;
   readonly at: number;
   readonly choose: (place: number) => void;
   readonly turn: () => void;
-  readonly showHelp: () => void;
-}): Keys => ({
-  j: { does: 'next file', run: () => given.choose(given.at + 1) },
-  k: { does: 'file before', run: () => given.choose(given.at - 1) },
-  n: { does: 'next change', run: () => goHunk(1) },
-  p: { does: 'change before', run: () => goHunk(-1) },
-  c: { does: 'comment on the change', run: commentHere },
-  ...(given.choosing === null ? {} : { x: { does: 'leave the change out, or take it in', run: leaveOutHere } }),
-  s: { does: 'side by side, or one under the other', run: given.turn },
-  '?': { does: 'these keys', run: given.showHelp },
-});
+}): readonly Command[] => {
+  const one = (keys: string, does: string, run: () => void): Command => ({
+    id: `review ${keys}`,
+    does,
+    group: 'Review',
+    keys,
+    run,
+  });
+  return [
+    one('j', 'next file', () => given.choose(given.at + 1)),
+    one('k', 'file before', () => given.choose(given.at - 1)),
+    one('n', 'next change', () => goHunk(1)),
+    one('p', 'change before', () => goHunk(-1)),
+    one('c', 'comment on the change', commentHere),
+    ...(given.choosing === null ? [] : [one('x', 'leave the change out, or take it in', leaveOutHere)]),
+    one('s', 'side by side, or one under the other', given.turn),
+  ];
+};
 
 /** Whether two sides stand beside each other, as this person had it last. */
 const useBeside = (): readonly [beside: boolean, turn: () => void] => {
@@ -84,11 +89,9 @@ type FileHeadProps = {
   readonly choosing: Choosing;
   readonly beside: boolean;
   readonly turn: () => void;
-  readonly help: boolean;
-  readonly showHelp: () => void;
 };
 
-const FileHead = ({ file, choosing, beside, turn, help, showHelp }: FileHeadProps) => (
+const FileHead = ({ file, choosing, beside, turn }: FileHeadProps) => (
   <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1 border-b border-line bg-raised px-2 py-1">
     <h2 className="said font-mono font-semibold">
       {file.oldPath === null ? '' : `${visible(file.oldPath)} → `}
@@ -103,9 +106,6 @@ const FileHead = ({ file, choosing, beside, turn, help, showHelp }: FileHeadProp
       )}
       <Button aria-pressed={beside} onClick={turn}>
         Side by side
-      </Button>
-      <Button aria-pressed={help} onClick={showHelp}>
-        Keys
       </Button>
     </span>
   </div>
@@ -152,16 +152,3 @@ const leaveOutHere = (): void => {
   const here = all.find((one) => one.contains(document.activeElement)) ?? all[0];
   here?.querySelector<HTMLElement>('[data-leave-out]')?.click();
 };
-
-const Help = ({ keys }: { readonly keys: Keys }) => (
-  <dl aria-label="Keys" className="mb-2 flex flex-wrap gap-x-4 gap-y-1 rounded border border-line px-2 py-1">
-    {Object.entries(keys).map(([key, { does }]) => (
-      <div key={key} className="flex gap-1">
-        <dt>
-          <kbd className="rounded bg-raised px-1 font-mono">{key}</kbd>
-        </dt>
-        <dd className="text-quiet">{does}</dd>
-      </div>
-    ))}
-  </dl>
-);
