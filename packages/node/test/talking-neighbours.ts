@@ -7,11 +7,14 @@ import { countOpen } from '../src/interaction/index.ts';
 import type { Ids } from '../src/kernel/ids.ts';
 import { createSessions, type SessionConductor, type Sessions } from '../src/session/index.ts';
 import { createUsage, limitOf } from '../src/usage/index.ts';
+import type { Clock } from '../src/kernel/clock.ts';
+import type { Store } from '../src/store/store.ts';
 import { still } from './talking-environment.ts';
-import type { TalkingPlace } from './talking-place.ts';
+
+type Place = { readonly store: Store; readonly clock: Clock; readonly answer: (text: string) => Promise<string> };
 
 /** What the node asks of its neighbours. */
-export const asks = (place: TalkingPlace) => ({
+export const asks = (place: Pick<Place, 'store' | 'answer'>) => ({
   ask: ({ text }: { readonly text: string }): Promise<string> => place.answer(text),
   wakeTasks: () => undefined,
   usageOf: createUsage({ store: place.store }).ofTask,
@@ -21,7 +24,7 @@ const abilities = { images: true, files: true, compaction: true, models: true, e
 
 /** The use cases of sessions of one start of the node. */
 export const sessionsOf = (
-  { store, clock }: Pick<TalkingPlace, 'store' | 'clock'>,
+  { store, clock }: Pick<Place, 'store' | 'clock'>,
   given: {
     readonly directory: string;
     readonly harness: Harness;
