@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Everywhere } from './commands/everywhere.tsx';
+import { nodePages } from './parts/node-page.tsx';
 import { useConnection } from './state/live.ts';
 import { node } from './state/node.ts';
 
@@ -8,6 +9,7 @@ const links = [
   { to: '/', name: 'Inbox', key: 'i' },
   { to: '/sessions', name: 'Sessions', key: 's' },
   { to: '/tasks', name: 'Tasks', key: 't' },
+  { to: '/node', name: 'Node', key: 'o' },
 ] as const;
 
 /** What stands around every page. */
@@ -43,7 +45,7 @@ const Framed = () => {
           ))}
         </nav>
         <span className="ml-auto shrink-0">
-          <Everywhere links={links} />
+          <Everywhere links={[...links, ...nodePages.slice(1)]} />
         </span>
         <span className="shrink-0 text-quiet" role="status">
           {connection === 'lost' ? (

@@ -1,7 +1,10 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { Frame } from './frame.tsx';
+import { AgentsPage } from './pages/agents.tsx';
+import { BackendsPage } from './pages/backends.tsx';
 import { InboxPage } from './pages/inbox.tsx';
 import { LoginPage } from './pages/login.tsx';
+import { NodeFactsPage } from './pages/node.tsx';
 import { NothingHere } from './pages/nothing-here.tsx';
 import { SessionChangesPage } from './pages/session-changes.tsx';
 import { SessionPage } from './pages/session.tsx';
@@ -26,6 +29,9 @@ export const router = createRouter({
     page('/tasks/$name', TaskPage),
     page('/tasks/$name/changes', TaskChangesPage),
     page('/terminals/$name', TerminalsPage),
+    page('/node', NodeFactsPage),
+    page('/agents', AgentsPage),
+    page('/backends', BackendsPage),
   ]),
   defaultPreload: false,
 });

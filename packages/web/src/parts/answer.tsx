@@ -1,0 +1,23 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Failed, Loading } from './states.tsx';
+
+type AnswerProps<Data> = {
+  readonly query: UseQueryResult<Data>;
+  readonly children: (data: Data) => React.ReactNode;
+};
+
+/** What the node answered: on its way, failed, or there; what is there stays in sight when asking again fails, and says that it may be old. */
+export const Answer = <Data,>({ query: { data, error, dataUpdatedAt }, children }: AnswerProps<Data>): React.ReactNode => {
+  if (data === undefined) return error === null ? <Loading /> : <Failed error={error} />;
+  return (
+    <>
+      {error === null ? null : (
+        <>
+          <Failed error={error} />
+          <p className="text-careful">! what follows is of {new Date(dataUpdatedAt).toLocaleTimeString()}</p>
+        </>
+      )}
+      {children(data)}
+    </>
+  );
+};
