@@ -130,6 +130,29 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
     await shows(first, /all-of-it/);
   });
 
+  it('a page is put beside another, in tabs that are there again after a reload, and takes no keys', async () => {
+    await first.keyboard.press('Control+]');
+    await first.keyboard.press('t');
+    await first.keyboard.press('s');
+    const beside = first.getByRole('region', { name: 'Beside' });
+    await beside.locator('.xterm-rows').waitFor();
+    await first.keyboard.press('g');
+    await first.keyboard.press('t');
+    await first.getByRole('link', { name: 'a prompt' }).waitFor();
+    await first.keyboard.press('t');
+    await first.keyboard.press('n');
+    await first.getByText('Nothing waits for you').waitFor();
+    await first.reload();
+    await first.getByText('Nothing waits for you').waitFor();
+    await first.keyboard.press('[');
+    await expect.poll(() => beside.locator('.xterm-rows').innerText()).toMatch(/all-of-it/);
+    expect(await first.evaluate('document.activeElement === document.body')).toBe(true);
+    await picture(first, 'beside');
+    expect(await barriers(first)).toEqual([]);
+    await beside.getByRole('button', { name: 'Nothing beside' }).click();
+    await first.goto(`${life.url}/terminals/${task}`);
+  });
+
   it('a port is opened by a link to an address of its own', async () => {
     const { id } = await client.call('terminalOpen', {
       params: { id: task },

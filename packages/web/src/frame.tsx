@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Everywhere } from './commands/everywhere.tsx';
+import { Beside } from './layout/beside.tsx';
+import { Tabs } from './layout/tabs.tsx';
+import { useLayout, type LayoutHands } from './layout/use-layout.ts';
 import { nodePages } from './parts/node-page.tsx';
 import { useConnection } from './state/live.ts';
 import { node } from './state/node.ts';
@@ -22,12 +25,17 @@ const Framed = () => {
   const connection = useConnection();
   // A change or a terminal needs the room that reading does not.
   const { pathname } = useLocation();
-  const wide = pathname.endsWith('/changes') || pathname.startsWith('/terminals/');
+  const hands = useLayout();
+  const { tabs, at } = hands.layout;
+  const wide = tabs[at]?.beside != null || pathname.endsWith('/changes') || pathname.startsWith('/terminals/');
   const { data: caller } = useQuery({ queryKey: ['caller'], queryFn: () => node.call('callerShow') });
   const { data: waiting } = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
   const open = waiting?.items.length ?? 0;
   return (
-    <div className={`mx-auto flex min-h-dvh flex-col px-3 ${wide ? '' : 'max-w-6xl'}`}>
+    <div
+      style={{ '--tabs': tabs.length > 1 ? '2rem' : '0px' } as React.CSSProperties}
+      className={`mx-auto flex min-h-dvh flex-col px-3 ${wide ? '' : 'max-w-6xl'}`}
+    >
       <header className="sticky top-0 z-10 flex h-11 items-center gap-1 border-b border-line bg-ground">
         <span className="mr-3 font-semibold">Orrery</span>
         <nav aria-label="Pages" className="flex min-w-0 gap-1 overflow-x-auto">
@@ -55,9 +63,21 @@ const Framed = () => {
           )}
         </span>
       </header>
-      <main className="flex flex-1 flex-col py-3">
+      <Tabs {...hands} />
+      <Columns {...hands} />
+    </div>
+  );
+};
+
+/** The page, and what stands beside it. */
+const Columns = ({ layout, beside }: LayoutHands) => {
+  const second = layout.tabs[layout.at]?.beside ?? null;
+  return (
+    <div className={`flex flex-1 gap-3 ${second === null ? '' : 'items-start'}`}>
+      <main className="flex min-w-0 flex-1 flex-col self-stretch py-3">
         <Outlet />
       </main>
+      {second === null ? null : <Beside key={layout.at} path={second} change={beside} />}
     </div>
   );
 };

@@ -4,7 +4,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createCommands } from './commands/registry.ts';
 import { CommandsContext } from './commands/use-commands.ts';
-import { router } from './routes.tsx';
+import { Frame } from './frame.tsx';
+import { makeRouter } from './routes.tsx';
 import { createLive, followNode, LiveContext } from './state/live.ts';
 import './styles.css';
 
@@ -17,6 +18,7 @@ const live = createLive();
 if (location.pathname !== '/login') followNode(queries, live);
 
 const commands = createCommands();
+const router = makeRouter(Frame);
 
 const root = document.getElementById('root');
 if (root !== null)

@@ -1,5 +1,4 @@
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
-import { Frame } from './frame.tsx';
+import { createRootRoute, createRoute, createRouter, type RouterHistory } from '@tanstack/react-router';
 import { AgentsPage } from './pages/agents.tsx';
 import { BackendsPage } from './pages/backends.tsx';
 import { InboxPage } from './pages/inbox.tsx';
@@ -14,12 +13,11 @@ import { TaskPage } from './pages/task.tsx';
 import { TasksPage } from './pages/tasks.tsx';
 import { TerminalsPage } from './pages/terminals.tsx';
 
-const root = createRootRoute({ component: Frame, notFoundComponent: NothingHere });
-const page = (path: string, component: () => React.ReactNode) => createRoute({ getParentRoute: () => root, path, component });
-
-/** Every page has an address. */
-export const router = createRouter({
-  routeTree: root.addChildren([
+/** A router of all pages, inside of something. Every page has an address: the browser's own, or one in a history of its own. */
+export const makeRouter = (around: () => React.ReactNode, history?: RouterHistory) => {
+  const root = createRootRoute({ component: around, notFoundComponent: NothingHere });
+  const page = (path: string, component: () => React.ReactNode) => createRoute({ getParentRoute: () => root, path, component });
+  const pages = [
     page('/', InboxPage),
     page('/login', LoginPage),
     page('/sessions', SessionsPage),
@@ -32,6 +30,10 @@ export const router = createRouter({
     page('/node', NodeFactsPage),
     page('/agents', AgentsPage),
     page('/backends', BackendsPage),
-  ]),
-  defaultPreload: false,
-});
+  ];
+  return createRouter({
+    routeTree: root.addChildren(pages),
+    defaultPreload: false,
+    ...(history === undefined ? {} : { history }),
+  });
+};

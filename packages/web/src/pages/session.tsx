@@ -25,7 +25,7 @@ export const SessionPage = () => {
   if (session === undefined) return <Loading />;
   const mine = asks.data?.items.filter(({ sessionId }) => sessionId === session.id) ?? [];
   return (
-    <div className="flex h-[calc(100dvh-4.5rem)] flex-col">
+    <div className="flex h-[calc(100dvh-4.5rem-var(--tabs,0px))] flex-col">
       <Head session={session} />
       <Rows rows={transcript.rows} />
       {mine.map((asked) => (
