@@ -83,16 +83,17 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
     await shows(phone, /again-2/);
     await expect.poll(async () => (await only()).viewers).toBe(2);
     await type(phone, 'clear; stty size; echo by-the-phone');
-    await shows(first, /by-the-phone/);
+    for (const page of [first, phone]) await shows(page, /^\d+ \d+\nby-the-phone/m);
     await first.getByText('somebody else writes here').waitFor();
-    const columns = async (page: Page): Promise<number> => Number(/\d+ (\d+)/.exec(await rowsOf(page).innerText())?.[1]);
+    const columns = async (page: Page): Promise<number> => Number(/^\d+ (\d+)$/m.exec(await rowsOf(page).innerText())?.[1]);
     expect(await columns(phone)).toBeLessThan(60);
     expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     await picture(phone, 'terminal-phone');
     expect(await barriers(phone)).toEqual([]);
     await phone.close();
+    await expect.poll(async () => (await only()).viewers).toBe(1);
     await type(first, 'clear; stty size; echo by-the-first');
-    await shows(first, /by-the-first/);
+    await shows(first, /^\d+ \d+\nby-the-first/m);
     expect(await columns(first)).toBeGreaterThan(100);
   });
 
@@ -104,6 +105,17 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
     const { port } = new URL(life.url);
     await life.kill();
     await first.getByText('not connected: the program goes on').waitFor();
+    // The client's window opens though the node is away, by its shell alone: nothing of the node was kept.
+    const other = await first.context().newPage();
+    await other.goto(`${life.url}/tasks`);
+    await other.getByText('! not connected').waitFor();
+    const kept = await other.evaluate(
+      "caches.open('orrery-shell-1').then((all) => all.keys()).then((all) => all.map(({ url }) => url))",
+    );
+    expect(
+      (kept as string[]).map((url) => new URL(url).pathname).filter((path) => !/^\/(assets\/[\w.-]+|icon[\w.-]*)?$/.test(path)),
+    ).toEqual([]);
+    await other.close();
     life = await place.up({ port });
     client = place.client(life);
     await first.getByText('● live').waitFor({ timeout: 60_000 });
@@ -145,7 +157,7 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
     await first.reload();
     await first.getByText('Nothing waits for you').waitFor();
     await first.keyboard.press('[');
-    await expect.poll(() => beside.locator('.xterm-rows').innerText()).toMatch(/all-of-it/);
+    await expect.poll(() => beside.locator('.xterm-rows').innerText(), { timeout: 20_000 }).toMatch(/all-of-it/);
     expect(await first.evaluate('document.activeElement === document.body')).toBe(true);
     await picture(first, 'beside');
     expect(await barriers(first)).toEqual([]);

@@ -2,8 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { fromErrorBody, OrreryError, type ErrorBody } from '@orrery/protocol/errors';
 
 /** One JSON line that the node's program wrote on its standard output. */
@@ -28,6 +29,8 @@ export type Processes = {
   page(command: string, text: string): Promise<boolean>;
   /** Shows a file in the user's browser; false when none could be started. */
   browse(file: string): Promise<boolean>;
+  /** Shows a file in a window of its own; the name of the program that does, null when there is none. */
+  window(file: string): Promise<string | null>;
   /** Whether a process of that id is there. */
   isAlive(pid: number): boolean;
 };
@@ -58,7 +61,9 @@ export const createProcesses = (env: Environment, entry: () => string = entryOfN
   startNode: (options) => startNode({ env, entry }, options),
   callNode: (call) => callNode({ env, entry }, call),
   page: (command, text) => page(env, command, text),
-  browse: (file) => browse(env, file),
+  browse: (file) =>
+    browse(env['BROWSER'] ?? (process.platform === 'darwin' ? 'open' : 'xdg-open'), { env, args: [file], waitMs: BROWSE_MS }),
+  window: (file) => openWindow(env, file),
   isAlive: (pid) => {
     try {
       process.kill(pid, 0);
@@ -168,10 +173,33 @@ const linesOf = (child: ChildProcess, onLine: (line: NodeLine) => void): Promise
 
 /** How long a program that opens files in a browser is waited for: one that goes on longer is the browser itself. */
 const BROWSE_MS = 5_000;
+/** A browser that shows a window is not over while it does; one that cannot says so at once. */
+const WINDOW_MS = 1_500;
 
-const browse = async (env: Environment, file: string): Promise<boolean> => {
-  const command = env['BROWSER'] ?? (process.platform === 'darwin' ? 'open' : 'xdg-open');
-  const child = spawn(command, [file], { env, detached: true, stdio: 'ignore' });
+/** Programs that show a page without a browser around it, in PATH or where a Mac has them. */
+const WINDOWS = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'microsoft-edge',
+  'brave-browser',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** Tries one after the other: which are there is told by starting them. */
+const openWindow = async (env: Environment, file: string): Promise<string | null> => {
+  for (const program of WINDOWS)
+    if (await browse(program, { env, args: [`--app=${pathToFileURL(file).href}`], waitMs: WINDOW_MS })) return basename(program);
+  return null;
+};
+
+const browse = async (
+  command: string,
+  { env, args, waitMs }: { readonly env: Environment; readonly args: readonly string[]; readonly waitMs: number },
+): Promise<boolean> => {
+  const child = spawn(command, args, { env, detached: true, stdio: 'ignore' });
   child.unref();
   const ended = endOf(child).then(
     (code) => code === 0,
@@ -179,7 +207,7 @@ const browse = async (env: Environment, file: string): Promise<boolean> => {
   );
   let timer: NodeJS.Timeout | undefined;
   const goesOn = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(true), BROWSE_MS);
+    timer = setTimeout(() => resolve(true), waitMs);
   });
   return Promise.race([ended, goesOn]).finally(() => clearTimeout(timer));
 };

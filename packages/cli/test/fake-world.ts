@@ -100,6 +100,10 @@ export const createBench = async (change?: (state: FakeState) => void): Promise<
       browsed.push(file);
       return true;
     },
+    window: async (file) => {
+      browsed.push(file);
+      return 'chromium';
+    },
   };
   const run: Bench['run'] = async (argv, wish = {}) => {
     const printed = { stdout: '', stderr: '' };

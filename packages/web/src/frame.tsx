@@ -6,6 +6,7 @@ import { Tabs } from './layout/tabs.tsx';
 import { useLayout, type LayoutHands } from './layout/use-layout.ts';
 import { nodePages } from './parts/node-page.tsx';
 import { useConnection } from './state/live.ts';
+import { useOpenAsks, useTellingNeeds } from './state/needs.ts';
 import { node } from './state/node.ts';
 
 const links = [
@@ -29,7 +30,8 @@ const Framed = () => {
   const { tabs, at } = hands.layout;
   const wide = tabs[at]?.beside != null || pathname.endsWith('/changes') || pathname.startsWith('/terminals/');
   const { data: caller } = useQuery({ queryKey: ['caller'], queryFn: () => node.call('callerShow') });
-  const { data: waiting } = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
+  const { data: waiting } = useOpenAsks();
+  useTellingNeeds();
   const open = waiting?.items.length ?? 0;
   return (
     <div

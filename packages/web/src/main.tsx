@@ -6,6 +6,7 @@ import { createCommands } from './commands/registry.ts';
 import { CommandsContext } from './commands/use-commands.ts';
 import { Frame } from './frame.tsx';
 import { makeRouter } from './routes.tsx';
+import { registerWorker } from './state/needs.ts';
 import { createLive, followNode, LiveContext } from './state/live.ts';
 import './styles.css';
 
@@ -16,6 +17,7 @@ const queries = new QueryClient({
 
 const live = createLive();
 if (location.pathname !== '/login') followNode(queries, live);
+registerWorker();
 
 const commands = createCommands();
 const router = makeRouter(Frame);

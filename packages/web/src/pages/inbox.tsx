@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ask } from '../parts/ask.tsx';
+import { Notifying } from '../parts/notifying.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
 
@@ -44,6 +45,7 @@ export const InboxPage = () => {
           {waitingFor}
         </p>
       ))}
+      <Notifying />
     </>
   );
 };

@@ -83,6 +83,16 @@ export const nodeCommands: readonly CommandSpec[] = [
   },
   {
     noun: null,
+    verb: 'desktop',
+    summary: 'open the web client in a window of its own',
+    detail: 'Needs Chromium, Chrome, Edge or Brave.',
+    examples: [{ line: 'orrery desktop', does: 'a window without a browser around it' }],
+    exits: [4, 8, 10],
+    operations: ['loginLink'],
+    load: async () => (await import('./desktop.ts')).desktop,
+  },
+  {
+    noun: null,
     verb: 'status',
     summary: 'show the running node and what it does',
     examples: [{ line: 'orrery status', does: 'who it is, where it is, what runs and waits' }],
