@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Task } from '@orrery/protocol';
+import type { ScriptedModel } from '@orrery/scripted-model';
 import { commitAll, writeFiles } from '@orrery/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentNames, callsWith, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
@@ -16,6 +17,11 @@ const writeAgents = (place: Place, repository: string, name: string): void => {
   writeFiles(repository, { '.orrery/agents/looker.md': says('WORDS-of-the-project') });
   writeFiles(repository, { '.orrery/agents/loose.md': agentFile('mode: all', 'Anything goes.') });
   writeFiles(repository, { '.claude/agents/narrow.md': agentFile('tools: Read', 'Read only.') });
+  // Names of tools are the program's own; Codex has no lists.
+  const denied = name === 'pi' ? 'bash' : 'Bash';
+  const held = `harness: ${name}\nmode: plan\nunattended: decline\negress: [example.org]\ntools: { deny: [${denied}] }`;
+  writeFiles(repository, { '.orrery/agents/held.md': agentFile(name === 'pi' ? held.replace('mode: plan\n', '') : held, '') });
+  writeFiles(repository, { '.orrery/agents/far.md': agentFile(`harness: ${name}\negress: [elsewhere.example]`, '') });
   commitAll(repository, 'agents');
   writeFiles(repository, { '.orrery/agents/looker.md': says('WORDS-that-are-not-committed') });
   mkdirSync(join(place.config, 'agents'));
@@ -37,9 +43,53 @@ type Listed = { readonly name: string; readonly source: string; readonly hides: 
 /** Every agent once, with what it hides. */
 const listedAll = (listed: readonly Listed[]): void => {
   expect(listed.map((agent) => [agent.name, agent.source, agent.hides.length])).toEqual([
+    ['far', 'project', 0],
+    ['held', 'project', 0],
     ['looker', 'project', 1],
     ['loose', 'project', 0],
     ['narrow', 'claude', 0],
+  ]);
+};
+
+type Client = ReturnType<Place['client']>;
+
+const toolsOf = (model: ScriptedModel): string[] => callsWith(model, '[who]').flatMap(({ call }) => call?.tools ?? []);
+
+/** Tools that are denied are not offered to the model, its hosts can be reached, and nobody is waited for; Codex is refused. */
+const heldToItsFile = async (
+  client: Client,
+  given: { readonly start: Run; readonly tools: () => string[] },
+  name: string,
+): Promise<void> => {
+  const mode = name === 'pi' ? ['--mode', 'all'] : [];
+  const done = await given.start('held', '--name', 'held', ...mode);
+  if (name === 'codex') {
+    expect([done.envelope().error?.code, done.envelope().error?.message]).toEqual([
+      'unsupported',
+      'codex cannot be held to the tools of the agent held.',
+    ]);
+    return;
+  }
+  expect([done.code, done.stderr]).toEqual([0, done.stderr]);
+  const offered = given.tools().map((tool) => tool.toLowerCase());
+  expect([offered.includes('read'), offered.includes('bash')]).toEqual([true, false]);
+  const session = await client.call('sessionShow', { params: { id: 'held' } });
+  expect(session.unattended).toBe('decline');
+  const { rules } = await client.call('egressShow', { params: { id: session.environment.id } });
+  expect(rules).toContainEqual({ rule: 'example.org', decision: 'allow', from: 'task', beaten: false });
+};
+
+type Run = (...args: string[]) => ReturnType<Place['cli']>;
+
+/** Whatever loosens, narrows what cannot be kept, is not there, or asks for more than the operator allows. */
+const refusedByItsFile = async ({ start, ask }: { readonly start: Run; readonly ask: Run }): Promise<void> => {
+  const refusals = [await start('loose'), await start('narrow'), await start('nobody'), await ask('narrow'), await start('far')];
+  expect(refusals.map((one) => one.envelope().error?.code)).toEqual([
+    'widening_refused',
+    'config_invalid',
+    'not_found',
+    'config_invalid',
+    'widening_refused',
   ]);
 };
 
@@ -48,7 +98,7 @@ for (const name of agentNames) {
     const place = placeOfSuite();
     it('is told its words, and shown with where they came from', async () => {
       const model = await modelOfSuite(scriptsOf({ who: [{ text: 'It is me.' }] }));
-      place.configure(configFor(model, { harness: 'command', memory: ['global'] }));
+      place.configure(configFor(model, { harness: 'command', memory: ['global'], egress: { allow: ['example.org'] } }));
       await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
       const repository = makeRepository(place, 'shop', {});
       writeAgents(place, repository, name);
@@ -59,13 +109,8 @@ for (const name of agentNames) {
 
       await client.call('projectAdd', { body: { source: repository } });
       listedAll((await run('agent', 'list')).envelope().result?.['items'] as Listed[]);
-      const refusals = [await start('loose'), await start('narrow'), await start('nobody'), await ask('narrow')];
-      expect(refusals.map((one) => one.envelope().error?.code)).toEqual([
-        'widening_refused',
-        'config_invalid',
-        'not_found',
-        'config_invalid',
-      ]);
+      await refusedByItsFile({ start, ask });
+      await heldToItsFile(client, { start, tools: () => toolsOf(model) }, name);
 
       for (const [agent, words] of [
         ['looker', 'WORDS-of-the-project'],

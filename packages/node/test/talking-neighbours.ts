@@ -35,7 +35,8 @@ export const sessionsOf = (
   const { directory, harness, ids, conductor } = given;
   return createSessions({
     ...{ store, clock, ids, conductor, attachments: join(directory, 'attachments'), checkModel: () => undefined },
-    admit: async ({ mode = 'ask', budgetUsd = null, maxTurns = null }) => ({
+    admit: async ({ mode = 'ask', unattended = 'wait', budgetUsd = null, maxTurns = null }) => ({
+      ...{ unattended, egress: [] },
       ...{ harness: 'talker', model: null, effort: null, mode, agent: null, budget_usd: budgetUsd, max_turns: maxTurns },
     }),
     ...still,

@@ -2,9 +2,21 @@ import { z } from 'zod';
 import { agentRef } from './agent-ref.ts';
 import { id, operation } from './operation.ts';
 import { usd } from './scalars.ts';
-import { permissionMode } from './permission.ts';
+import { permissionMode, unattended } from './permission.ts';
 
 // An agent is a named definition in a Markdown file: what runs, and what it is told (the body of the file).
+
+/** A tool, as its program calls it. */
+const toolName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/, 'the name of a tool: letters, digits and . _ - only');
+const toolNames = z.array(toolName).max(100);
+
+/** The tools of an agent, by the names that its program gives them. */
+export const agentTools = z.strictObject({
+  /** Those alone; null: all that are not denied. */
+  allow: toolNames.nullable().default(null),
+  deny: toolNames.default([]),
+});
+export type AgentTools = z.output<typeof agentTools>;
 
 export const agentView = agentRef.extend({
   description: z.string().nullable(),
@@ -14,6 +26,10 @@ export const agentView = agentRef.extend({
   mode: permissionMode.nullable(),
   egress: z.array(z.string()),
   budgetUsd: usd.nullable(),
+  /** Null: all that its program has. */
+  tools: agentTools.nullable(),
+  /** What becomes of what it asks in a session; null: as the session says. */
+  unattended: unattended.nullable(),
   /** What it is told beside each prompt. */
   prompt: z.string(),
   /** Keys of another program's file that have no meaning here. */

@@ -151,7 +151,8 @@ export const sessionCreate = z.strictObject({
   harness: z.string().max(100).optional(),
   model: z.string().max(200).optional(),
   effort: z.string().max(50).optional(),
-  unattended: unattended.default('wait'),
+  /** Default: as its agent says, else `wait`. */
+  unattended: unattended.optional(),
   /** Default: the agent's, else `ask`. */
   mode: permissionMode.optional(),
   backend: z.string().max(100).optional(),

@@ -18,6 +18,8 @@ effort: high
 mode: plan
 egress: [example.org]
 budget: 2.5
+tools: { allow: [Read, Bash], deny: [Bash] }
+unattended: decline
 ---
 Look well.
 `;
@@ -41,6 +43,8 @@ describe('the file of an agent', () => {
       mode: 'plan',
       egress: ['example.org'],
       budgetUsd: 2.5,
+      tools: { allow: ['Read', 'Bash'], deny: ['Bash'] },
+      unattended: 'decline',
       prompt: 'Look well.',
       ignored: [],
       hides: [],
@@ -57,7 +61,10 @@ describe('the file of an agent', () => {
     ['no YAML', '---\n: : :\n  - [\n---\n', /^\.orrery\/agents\/one\.md:\d+:\d+: /],
     ['no end', '---\nname: one\n', /^\.orrery\/agents\/one\.md:1: the front matter has no end/],
     ['another name', '---\nname: two\n---\n', /called otherwise/],
-    ['what is not there yet', '---\ntools: [Bash]\nskills: [x]\n---\n', /asks for tools, skills/],
+    ['what is not there yet', '---\nmcp: [x]\nskills: [x]\n---\n', /asks for mcp, skills/],
+    ['a tool that is an option', '---\ntools: [--yes]\n---\n', /one\.md:2/],
+    ['a tool that is two', '---\ntools: { deny: ["a,b"] }\n---\n', /one\.md:2/],
+    ['a rule that is none', '---\nunattended: approve\n---\n', /one\.md:2/],
     ['no text', new Uint8Array([0xff, 0xfe, 0x00]), /not text/],
     ['a NUL', 'a\0b', /not text/],
     ['too much', 'x'.repeat(AGENT_FILE_BYTES + 1), /too large/],
@@ -112,8 +119,20 @@ describe('what an agent asks for', () => {
       of('all', 'user'),
     ]).toEqual(['plan', 'widening_refused', 'widening_refused', 'all', 'all']);
   });
-  it('is refused where a session cannot keep it', () => {
-    expect(codeOf(() => wishOf(file(whole), { mode: null }))).toBe('unsupported');
+  it('is what its file says, walls and the rule for when nobody is there too', () => {
+    expect(wishOf(file(whole), { mode: null })).toEqual({
+      ...{ harness: 'claude', model: 'm/x', effort: 'high', mode: 'plan' },
+      ...{ egress: ['example.org'], budgetUsd: 2.5, unattended: 'decline' },
+    });
+  });
+  it('of tools is a list of those that it may use, lists of both, or nothing at all', () => {
+    const of = (said: string) => file(`---\ntools: ${said}\n---\n`).tools;
+    expect([of('[Read]'), of('[]'), of('{ deny: [Bash] }'), of('{}'), file('x').tools]).toEqual([
+      { allow: ['Read'], deny: [] },
+      { allow: [], deny: [] },
+      { allow: null, deny: ['Bash'] },
+      ...[null, null],
+    ]);
   });
 });
 
@@ -127,10 +146,15 @@ describe('what an agent asks for in a task', () => {
   });
   it('is refused where a task cannot keep it: a mode that asks, and a file with which something is wrong', () => {
     const code = (front: string) => codeOf(() => taskWishOf(file(`---\n${front}\n---\n`)).budgetUsd);
-    expect([code('mode: ask'), code('mode: edits'), code('mode: plan'), code('mode: all'), code('tools: [x]')]).toEqual([
-      ...['unsupported', 'unsupported', 'unsupported', null],
-      'config_invalid',
-    ]);
+    expect([
+      code('mode: ask'),
+      code('mode: edits'),
+      code('mode: plan'),
+      code('mode: all'),
+      code('skills: [x]'),
+      code('unattended: wait'),
+      code('unattended: fail'),
+    ]).toEqual([...['unsupported', 'unsupported', 'unsupported', null], ...['config_invalid', 'unsupported', null]]);
   });
 });
 

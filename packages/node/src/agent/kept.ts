@@ -6,8 +6,8 @@ import type { KeptAgent } from '../store/kept-agent.ts';
 /** What a row keeps of one. */
 export const keptText = (agent: AgentView | null): string | null => {
   if (agent === null) return null;
-  const { name, source, path, hash, prompt } = agent;
-  return JSON.stringify({ name, source, path, hash, prompt } satisfies KeptAgent);
+  const { name, source, path, hash, prompt, tools } = agent;
+  return JSON.stringify({ name, source, path, hash, prompt, tools } satisfies KeptAgent);
 };
 
 /** Words that would reach nobody. */

@@ -3,7 +3,18 @@
 // narrows what an agent may do cannot be used, since it would not be kept.
 
 import { createHash } from 'node:crypto';
-import { OrreryError, permissionMode, safeName, toOrreryError, usd, type AgentSource, type AgentView } from '@orrery/protocol';
+import {
+  agentTools,
+  OrreryError,
+  permissionMode,
+  safeName,
+  toOrreryError,
+  unattended,
+  usd,
+  type AgentSource,
+  type AgentTools,
+  type AgentView,
+} from '@orrery/protocol';
 import { z } from 'zod';
 import { parseYamlFile } from '../config/yaml-file.ts';
 import { AGENT_FILE_BYTES } from '../kernel/limits.ts';
@@ -30,7 +41,7 @@ export const projectFolders: readonly (readonly [AgentSource, string])[] = [
 export const precedence: readonly AgentSource[] = ['project', 'user', 'claude', 'codex', 'opencode', 'gemini'];
 
 /** Keys that are known and that this node cannot keep yet: refused, never left out in silence. */
-const notYet = ['tools', 'mcp', 'skills', 'unattended'] as const;
+const notYet = ['mcp', 'skills'] as const;
 
 const later = Object.fromEntries(notYet.map((key) => [key, z.unknown().optional()]));
 
@@ -44,6 +55,9 @@ const ownSchema = z.strictObject({
   mode: permissionMode.optional(),
   egress: z.array(z.string().min(1).max(300)).max(100).optional(),
   budget: usd.optional(),
+  /** A list is what it may use and nothing else. */
+  tools: z.union([agentTools.shape.deny.unwrap(), agentTools]).optional(),
+  unattended: unattended.optional(),
   ...later,
 });
 
@@ -96,7 +110,17 @@ const read = <Schema extends z.ZodType>(front: string, schema: Schema, label: st
   }
 };
 
-type Defined = Pick<AgentView, 'description' | 'harness' | 'model' | 'effort' | 'mode' | 'egress' | 'budgetUsd' | 'ignored'> & {
+/** What a file says of tools; an empty word narrows nothing. */
+const toolsOf = (said: readonly string[] | AgentTools | undefined): AgentTools | null => {
+  if (said === undefined) return null;
+  const lists = 'deny' in said ? said : { allow: [...said], deny: [] };
+  return lists.allow === null && lists.deny.length === 0 ? null : lists;
+};
+
+type Defined = Pick<
+  AgentView,
+  'description' | 'harness' | 'model' | 'effort' | 'mode' | 'egress' | 'budgetUsd' | 'tools' | 'unattended' | 'ignored'
+> & {
   readonly name: string | null;
   readonly refused: OrreryError | null;
 };
@@ -114,6 +138,8 @@ const ownAgent = (front: string, { path }: AgentFile): Defined => {
     mode: value.mode ?? null,
     egress: value.egress ?? [],
     budgetUsd: value.budget ?? null,
+    tools: toolsOf(value.tools),
+    unattended: value.unattended ?? null,
     ignored: [],
     refused:
       missing.length === 0
@@ -124,6 +150,8 @@ const ownAgent = (front: string, { path }: AgentFile): Defined => {
           }),
   };
 };
+
+const nothingNarrowed = { tools: null, unattended: null } as const;
 
 /** Models that mean "the one of whoever calls it". */
 const noModel = new Set(['inherit', 'default']);
@@ -140,6 +168,7 @@ const foreignAgent = (front: string, { path, source }: AgentFile): Defined => {
     mode: null,
     egress: [],
     budgetUsd: null,
+    ...nothingNarrowed,
     ignored: Object.keys(others).map((key) => key.slice(0, 100)),
     refused:
       narrows.length === 0
@@ -161,6 +190,7 @@ const nothing = {
   mode: null,
   egress: [],
   budgetUsd: null,
+  ...nothingNarrowed,
   prompt: '',
   ignored: [],
   hides: [],

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { closest, OrreryError, type AgentSource, type AgentView, type PermissionMode } from '@orrery/protocol';
+import { closest, OrreryError, type AgentSource, type AgentView, type PermissionMode, type Unattended } from '@orrery/protocol';
 import { AGENT_FILE_BYTES, AGENT_FILES } from '../kernel/limits.ts';
 import { chosen, projectFolders, readAgent, type AgentFile } from './model.ts';
 
@@ -122,38 +122,39 @@ export type AgentWish = {
   readonly mode: PermissionMode | null;
 };
 
+/** What it may reach, within what the operator allows, and what it may cost. */
+type Bounds = { readonly egress: readonly string[]; readonly budgetUsd: number | null };
+
 const careful: readonly PermissionMode[] = ['ask', 'plan'];
 
 /**
  * What of an agent counts in a session. A file of the project may choose a mode that asks as much as `ask` does, never one that asks
- * less: that is the person's word. @throws OrreryError for what its file asks and a session cannot keep
+ * less: that is the person's word. @throws OrreryError
  */
 export const wishOf = (
   agent: AgentView,
   given: { readonly mode: PermissionMode | null },
-): AgentWish & { readonly budgetUsd: number | null } => {
-  const { harness, model, effort, mode, budgetUsd } = usable(agent);
-  if (agent.egress.length > 0)
-    throw new OrreryError('unsupported', `The agent ${agent.name} has egress, which a session cannot keep yet.`, {
-      rule: 'An agent is never run with other walls than its file says.',
-      fix: `orrery agent show ${agent.source}:${agent.name}`,
-    });
+): AgentWish & Bounds & { readonly unattended: Unattended | null } => {
+  const { harness, model, effort, mode, budgetUsd, egress } = usable(agent);
   if (agent.source !== 'user' && given.mode === null && mode !== null && !careful.includes(mode))
     throw new OrreryError('widening_refused', `${agent.path} asks for the mode "${mode}".`, {
       rule: 'A file of the project does not say what happens without asking; you do.',
       fix: `orrery session start --agent ${agent.name} --mode ${mode}`,
     });
-  return { harness, model, effort, mode, budgetUsd };
+  return { harness, model, effort, mode, budgetUsd, egress, unattended: agent.unattended };
 };
 
 /** The same of a task. Nobody is asked in one, whoever wrote the file: a mode that asks cannot be kept. @throws OrreryError */
-export const taskWishOf = (
-  agent: AgentView,
-): Omit<AgentWish, 'mode'> & { readonly egress: readonly string[]; readonly budgetUsd: number | null } => {
+export const taskWishOf = (agent: AgentView): Omit<AgentWish, 'mode'> & Bounds => {
   const { harness, model, effort, mode, egress, budgetUsd } = usable(agent);
   if (mode !== null && mode !== 'all')
     throw new OrreryError('unsupported', `The agent ${agent.name} has the mode "${mode}", which a task cannot keep.`, {
       rule: 'In a task nobody is asked; an agent is never run with less care than its file says.',
+      fix: `orrery session start --agent ${agent.name}`,
+    });
+  if (agent.unattended === 'wait')
+    throw new OrreryError('unsupported', `The agent ${agent.name} waits for a person, which a task cannot.`, {
+      rule: 'In a task nobody is asked: its questions are declined.',
       fix: `orrery session start --agent ${agent.name}`,
     });
   return { harness, model, effort, egress, budgetUsd };

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
+import { refuseTools } from '../harness/tool-lists.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Projects } from '../project/index.ts';
 import type { TaskParts } from '../task/index.ts';
@@ -33,7 +34,7 @@ export const newestOf =
 type Program = { readonly harness?: string; readonly model?: string; readonly effort?: string };
 
 /** The request's own word, else the agent's. A model of another program than the agent's is not the agent's to choose. */
-export const chosenProgram = (asked: Program, wish: Omit<AgentWish, 'mode'> | null): Program => {
+export const chosenProgram = (asked: Program, wish: Pick<AgentWish, 'harness' | 'model' | 'effort'> | null): Program => {
   const harness = asked.harness ?? wish?.harness ?? undefined;
   const same = wish !== null && (wish.harness === null || wish.harness === harness);
   const model = asked.model ?? (same ? (wish.model ?? undefined) : undefined);
@@ -68,6 +69,7 @@ export const withAgent =
     const projectFile = at === null ? null : (await parts.projects.readHooks(at.project, at.commit)).settings;
     const { harness } = settleTask({ request: settled, project: parseProjectFile(projectFile), node: parts.config.current() });
     if (agent.prompt !== '' && !parts.harnesses.get(harness).capabilities.systemPrompt) throw unheard(agent, harness);
+    refuseTools(parts.harnesses.get(harness), agent.name, agent.tools);
     return { intent: settled, kept: keptText(agent) };
   };
 

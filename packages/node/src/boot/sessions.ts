@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import { OrreryError, toOrreryError, type PermissionMode, type SessionCreate } from '@orrery/protocol';
+import { OrreryError, toOrreryError, type AgentView, type PermissionMode, type SessionCreate } from '@orrery/protocol';
 import { keptText, unheard, wishOf } from '../agent/index.ts';
+import { covers } from '../config/egress-cover.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
-import { namedById, type EnvironmentConductor, type Environments } from '../environment/index.ts';
+import { namedById, type EnvironmentConductor, type Environments, type NamedRow } from '../environment/index.ts';
 import { countOpen, createInteractions, removeInteractions, type Interactions } from '../interaction/index.ts';
+import { refuseTools } from '../harness/tool-lists.ts';
 import { splitModel } from '../harness/model-name.ts';
 import {
   attachmentBytes,
@@ -24,6 +26,7 @@ import {
 } from '../session/index.ts';
 import { needsProgram, notInstalled } from '../harness/program.ts';
 import { clock, ids, type Parts } from './parts.ts';
+import { preparedOf } from '../run/environments/place.ts';
 import { accountLimit } from '../run/account-limits.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
@@ -163,7 +166,7 @@ const openSessions = (
     checkModel: (harness, model) => parts.harnesses.get(harness).session?.checkModel?.(model),
     attachments: attachmentsDirectory(parts),
     canSteer: (harness) => parts.harnesses.get(harness).session?.capabilities.steer ?? false,
-    place: (asked, requestId) => place(given.environments, asked, requestId),
+    place: (asked, made) => place(given.environments, asked, made),
     resolveProject: projects.resolve,
     projectsById: projects.byIds,
     environmentsById: async (environmentIds) => {
@@ -187,20 +190,27 @@ const openSessions = (
   });
 };
 
-const place = async (environments: Environments, asked: SessionCreate, requestId: string) => {
+const place = async (
+  environments: Environments,
+  asked: SessionCreate,
+  { requestId, egress }: { requestId: string; egress: readonly string[] },
+) => {
   if (asked.environment !== undefined) {
     const row = await environments.find(asked.environment);
     return { id: row.id, name: row.name, projectId: row.project_id };
   }
   const { project, backend, base } = asked;
-  const made = await environments.create({
-    project: project ?? '',
-    ...(backend === undefined ? {} : { backend }),
-    ...(base === undefined ? {} : { base }),
-    start: true,
-    // Ids may be as long as this one may be: two that differ anywhere must not meet.
-    requestId: `environment.${intentHash({ session: requestId })}`,
-  });
+  const made = await environments.create(
+    {
+      project: project ?? '',
+      ...(backend === undefined ? {} : { backend }),
+      ...(base === undefined ? {} : { base }),
+      start: true,
+      // Ids may be as long as this one may be: two that differ anywhere must not meet.
+      requestId: `environment.${intentHash({ session: requestId })}`,
+    },
+    { egress },
+  );
   return { id: made.id, name: made.name, projectId: made.project.id };
 };
 
@@ -219,7 +229,10 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   const { settings } = await parts.projects.readHooks(projectId, commit);
   const agent = asked.agent === undefined ? null : await openAgents(parts).find(asked.agent, { project: projectId, commit });
   const wish = agent === null ? null : wishOf(agent, { mode: asked.mode ?? null });
+  const egress = wish?.egress ?? [];
+  if (agent !== null && asked.environment !== undefined) refuseOtherWalls(agent, await environments.find(asked.environment));
   const request = {
+    ...(egress.length === 0 ? {} : { egress: [...egress] }),
     ...chosenProgram(asked, wish),
     ...(asked.backend === undefined ? {} : { backend: asked.backend }),
   };
@@ -227,16 +240,33 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   const harness = parts.harnesses.get(settled.harness);
   if (harness.session === null) throw holdsNone(parts, harness.id);
   if (agent !== null && agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
+  if (agent !== null) refuseTools(harness, agent.name, agent.tools);
   const mode = asked.mode ?? wish?.mode ?? 'ask';
   checkMode(parts, harness.id, mode);
   if (needsProgram(harness) && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness);
   if (isScripted(settled.model)) await parts.scripted.start();
   const { sessions } = parts.config.current();
   return {
-    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: keptText(agent) },
+    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: keptText(agent), egress },
+    unattended: asked.unattended ?? wish?.unattended ?? 'wait',
     budget_usd: smaller(asked.budgetUsd === undefined ? sessions.budgetUsd : asked.budgetUsd, wish?.budgetUsd ?? null),
     max_turns: asked.maxTurns === undefined ? sessions.maxTurns : asked.maxTurns,
   };
+};
+
+/** An environment that is there has its walls, whoever else works in it: they are not changed for one agent. */
+const refuseOtherWalls = ({ name, egress }: AgentView, row: NamedRow): void => {
+  const open = preparedOf(row)?.settings.egress ?? [];
+  const missing = egress.filter((rule) => !open.some((given) => covers(given, rule)));
+  if (missing.length === 0) return;
+  throw new OrreryError(
+    'unsupported',
+    `The agent ${name} is to reach ${missing.join(', ')}; the environment ${row.name} does not.`,
+    {
+      rule: 'An agent is never run with other walls than its file says; an environment that is made for it has them.',
+      fix: `orrery session start --agent ${name}`,
+    },
+  );
 };
 
 /** A program that cannot ask first is not told to: what was wanted is refused, never loosened in silence. */

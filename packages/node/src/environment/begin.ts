@@ -7,7 +7,11 @@ import { environmentNotFound, setupPending, whyBusy, whyNotReady, type NamedRow 
 import { findNamed, insertNamed, listNamed, namedById, namedByRequest } from './named-store.ts';
 
 /** Records a new environment; the same request answers the same one. */
-export const createRow = async (parts: EnvironmentParts, asked: EnvironmentCreate): Promise<NamedRow> => {
+export const createRow = async (
+  parts: EnvironmentParts,
+  asked: EnvironmentCreate,
+  egress: readonly string[] = [],
+): Promise<NamedRow> => {
   const requestId = asked.requestId ?? parts.ids('request');
   const known = await namedByRequest(parts.store.read, requestId);
   if (known !== null) return sameIntent(known, asked);
@@ -24,6 +28,7 @@ export const createRow = async (parts: EnvironmentParts, asked: EnvironmentCreat
     base: asked.base ?? null,
     from: null,
     start: asked.start,
+    egress: JSON.stringify(egress),
   });
   return sameIntent(row, asked);
 };
@@ -58,6 +63,7 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
     base,
     from: source,
     start: true,
+    egress: source.egress,
   });
 };
 
@@ -73,6 +79,8 @@ const insertRow = (
     readonly base: string | null;
     readonly from: NamedRow | null;
     readonly start: boolean;
+    /** JSON. */
+    readonly egress: string;
   },
 ): Promise<NamedRow> => {
   const id = parts.ids('environment');
@@ -95,6 +103,7 @@ const insertRow = (
       setup: JSON.stringify(setupPending),
       setup_key: null,
       base: given.base,
+      egress: given.egress,
       base_sha: null,
       branch: `orrery/${id}`,
       prepared: null,
@@ -107,9 +116,7 @@ const insertRow = (
       salvage: 1,
       disk_bytes: null,
       disk_at: null,
-      created_at: nowMs,
-      changed_at: nowMs,
-      used_at: nowMs,
+      ...{ created_at: nowMs, changed_at: nowMs, used_at: nowMs },
       deleted_at: null,
     });
     const row = await namedById(tx.db, id);

@@ -29,6 +29,7 @@ const rowOf = (name: string, change: Partial<NamedRow>): NamedRow => ({
   setup: JSON.stringify(setupPending),
   setup_key: null,
   base: null,
+  egress: '[]',
   base_sha: null,
   branch: name,
   prepared: '{}',

@@ -28,7 +28,8 @@ import { readSetupLog, type SetupLogPage } from './setup-log.ts';
 
 /** Use cases of environments of their own; one transaction each. A reference is an id or a name. */
 export type Environments = {
-  create(asked: EnvironmentCreate): Promise<EnvironmentView>;
+  /** `egress`: hosts beside those of its project. */
+  create(asked: EnvironmentCreate, more?: { readonly egress: readonly string[] }): Promise<EnvironmentView>;
   list(
     query: OperationCall<'environmentList'>['query'],
   ): Promise<{ items: EnvironmentView[]; nextCursor: string | null; seq: number }>;
@@ -108,8 +109,8 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
 
   return {
     find,
-    create: async (asked) => {
-      const row = await createRow(parts, asked);
+    create: async (asked, { egress } = { egress: [] }) => {
+      const row = await createRow(parts, asked, egress);
       if (row.operation !== null) parts.conductor().begin(row.id);
       return view(row);
     },

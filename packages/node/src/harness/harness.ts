@@ -1,7 +1,7 @@
 // Glossary. A harness is an agent program and its adapter; the program's dialect stops in its folder. A launch is what
 // one turn needs to run; a translator turns the program's bytes into events. Contract: sessions, harness adapters.
 
-import type { ConversationBody, PermissionMode } from '@orrery/protocol';
+import type { AgentTools, ConversationBody, PermissionMode } from '@orrery/protocol';
 import type { Branch, Dialogue, DialogueState } from './dialogue.ts';
 import type { TerminalWord } from './osc.ts';
 import type { ScreenStatus } from './screen-status.ts';
@@ -30,6 +30,8 @@ export type TurnContext = {
   /** File with the run token, readable to the agent alone. */
   readonly tokenFile: string;
   readonly systemPrompt: string | null;
+  /** The tools that it may use, by its own names; null or absent: all. Only for a harness with `tools`. */
+  readonly tools?: AgentTools | null;
   /** For the harness `command`. */
   readonly command: readonly string[] | null;
   readonly asRoot: boolean;
@@ -250,6 +252,8 @@ export type Harness = {
   readonly declared?: true;
   /** Paths of a checkout from which it runs code unasked, with no switch that holds against it. Absent: none. */
   readonly orders?: readonly string[];
+  /** The tools that it can be held to by lists, as it calls them. Absent: it cannot be held to any. */
+  readonly tools?: readonly string[];
   /** Hosts that its tasks may reach beside what they ask for. Absent: none. */
   readonly egress?: readonly string[];
   launch(context: TurnContext): TurnLaunch;

@@ -62,9 +62,9 @@ export const begin = async (
   { asked, requestId, hash }: { readonly asked: SessionCreate; readonly requestId: string; readonly hash: string },
 ): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
   if (asked.prompt !== undefined) checkLine(asked.prompt);
-  const admitted = await parts.admit(asked);
+  const { egress, ...admitted } = await parts.admit(asked);
   parts.checkRoom();
-  const place = await parts.place(asked, requestId);
+  const place = await parts.place(asked, { requestId, egress });
   const id = parts.ids('session');
   const nowMs = parts.clock.nowMs();
   return parts.store.transaction(async (tx) => {
@@ -81,7 +81,6 @@ export const begin = async (
       environment_id: place.id,
       owns_environment: asked.environment === undefined ? 1 : 0,
       ...admitted,
-      unattended: asked.unattended,
     });
     if (asked.prompt !== undefined)
       await insertTurn(tx.db, firstTurn(parts, id, { text: asked.prompt, requestId, position: 1, nowMs }));

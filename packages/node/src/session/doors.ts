@@ -1,6 +1,6 @@
 // What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
 
-import type { PermissionMode, SessionCreate, SessionView, UsageTotals } from '@orrery/protocol';
+import type { PermissionMode, SessionCreate, SessionView, Unattended, UsageTotals } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { SessionTable } from '../store/session-tables.ts';
@@ -29,6 +29,9 @@ export type Admitted = {
   readonly effort: string | null;
   readonly mode: PermissionMode;
   readonly agent: string | null;
+  readonly unattended: Unattended;
+  /** Hosts of the agent: the environment that is made for it has them. */
+  readonly egress: readonly string[];
   readonly budget_usd: number | null;
   readonly max_turns: number | null;
 };
@@ -59,7 +62,7 @@ export type SessionParts = {
   /** Whether the program takes words into a turn that runs. */
   canSteer(harness: string): boolean;
   /** The environment that was named, or one that is made for this request. */
-  place(asked: SessionCreate, requestId: string): Promise<SessionPlace>;
+  place(asked: SessionCreate, made: { readonly requestId: string; readonly egress: readonly string[] }): Promise<SessionPlace>;
   resolveProject(reference: string): Promise<{ readonly id: string; readonly name: string }>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly id: string; readonly name: string }>>;
   environmentsById(ids: readonly string[]): Promise<ReadonlyMap<string, SessionView['environment']>>;

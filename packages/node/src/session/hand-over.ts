@@ -1,6 +1,7 @@
 // A conversation goes on with another program: a session of its own in the same environment, which begins with a record of
 // what was said. Both rows change in one transaction.
 
+import { keptAgent } from '../store/kept-agent.ts';
 import { OrreryError, type SessionHandOver } from '@orrery/protocol';
 import type { Tx } from '../store/store.ts';
 import { firstTurn, sameIntent, tellBegun, unbegun } from './begin.ts';
@@ -35,12 +36,15 @@ export const handOver = async (
 ): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
   if (asked.prompt !== undefined) checkLine(asked.prompt);
   refuse(whyStays(session, await openTurns(parts.store.read, session.id)));
+  refuse(whyHeld(session));
   const admitted = await parts.admit(wishOf(session, asked));
   parts.checkRoom();
   const files = await parts.changedFiles(session.id);
   const until = await newestSequence(parts.store.read, session.key);
   const record = await handOverRecord(parts.store, session, { until, why: 'handed-over', files });
-  const bounds = { ...admitted, ...(await leftOf(parts, session, admitted)) };
+  // Its environment is there, and whoever is away stays away.
+  const { egress: _, unattended: __, ...program } = admitted;
+  const bounds = { ...program, ...(await leftOf(parts, session, admitted)) };
   const id = parts.ids('session');
   return parts.store.transaction(async (tx) => {
     const known = sameIntent(await sessionByRequest(tx.db, requestId), { requestId, hash });
@@ -89,12 +93,21 @@ const spokeMeanwhile = ({ name }: SessionRow): OrreryError =>
     fix: `orrery session show ${name}`,
   });
 
+/** The agent stays behind: a program without its lists would have more than its file allows. */
+const whyHeld = (session: SessionRow): OrreryError | null => {
+  const agent = keptAgent(session);
+  if (agent?.tools == null) return null;
+  return new OrreryError('unsupported', `The agent ${agent.name} of the session ${session.name} has lists of tools.`, {
+    rule: 'They are names of its own program; nobody goes on with more than its file allows.',
+    fix: `orrery session start --agent ${agent.name}`,
+  });
+};
+
 /** What is asked of the other program; the mode stays as it was. */
 const wishOf = (session: SessionRow, asked: SessionHandOver): Parameters<SessionParts['admit']>[0] => ({
   environment: session.environment_id,
   harness: asked.harness,
   mode: asked.mode ?? (session.mode as NonNullable<SessionHandOver['mode']>),
-  unattended: 'wait',
   ...(asked.model === undefined ? {} : { model: asked.model }),
   ...(asked.effort === undefined ? {} : { effort: asked.effort }),
 });

@@ -169,7 +169,9 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const requestId = asked.requestId ?? parts.ids('request');
       const { requestId: _, ...intent } = asked;
       // A request without a mode is the same as ever.
-      const hash = intentHash(asked.agent === undefined ? { ...intent, mode: intent.mode ?? 'ask' } : intent);
+      const hash = intentHash(
+        asked.agent === undefined ? { ...intent, unattended: intent.unattended ?? 'wait', mode: intent.mode ?? 'ask' } : intent,
+      );
       const known = sameIntent(await sessionByRequest(store.read, requestId), { requestId, hash });
       if (known !== null) return view(known, true);
       await refuseExpired(store.read, { requestId, kind: 'session' });

@@ -1,9 +1,9 @@
 // What a row of a session or a task keeps of its agent: the definition as it was when that was asked for, as JSON.
 
-import type { AgentRef } from '@orrery/protocol';
+import type { AgentRef, AgentTools } from '@orrery/protocol';
 
-/** Where it came from, and what its program is told. */
-export type KeptAgent = AgentRef & { readonly prompt: string };
+/** Where it came from, what its program is told, and the tools that it may use (absent in older rows: all). */
+export type KeptAgent = AgentRef & { readonly prompt: string; readonly tools?: AgentTools | null };
 
 type Keeping = { readonly agent: string | null };
 

@@ -160,6 +160,8 @@ export type NamedEnvironmentTable = {
   /** Content key of the set-up that passed here: it is not run again while the key stays. */
   setup_key: string | null;
   base: string | null;
+  /** JSON: hosts that it was asked for with, beside those of its project. */
+  egress: Generated<string>;
   base_sha: string | null;
   branch: string;
   /** What creating it found out (checkout, settings, hooks); null before. */

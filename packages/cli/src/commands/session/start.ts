@@ -52,7 +52,7 @@ const wishOf = (input: CommandContext['input']) => {
     harness: text('harness'),
     model: text('model'),
     effort: text('effort'),
-    unattended: (text('unattended') ?? 'wait') as SessionCreate['unattended'],
+    unattended: text('unattended') as SessionCreate['unattended'],
     mode: text('mode') as SessionCreate['mode'],
     backend: text('backend'),
     base: text('base'),

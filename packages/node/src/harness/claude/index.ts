@@ -5,6 +5,7 @@ import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../har
 import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
 import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
+import { claudeTools } from './tools.ts';
 import { claudePin } from './pin.ts';
 import { claudeScreen } from './screen.ts';
 import { claudeSession } from './session.ts';
@@ -49,6 +50,7 @@ export const claudeHarness: Harness = {
     models: true,
     effort: true,
   },
+  tools: claudeTools,
   screen: claudeScreen,
   provider: 'anthropic',
   defaultModel: null,

@@ -31,7 +31,14 @@ export const claudeChoices = (context: Common): readonly string[] => [
   ...(context.model === null ? [] : ['--model', ownModel(context.model, { id: 'claude', provider: 'anthropic' })]),
   ...(context.effort === null ? [] : ['--effort', context.effort]),
   ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
+  ...toolArguments(context),
   ...(context.conversation === null ? [] : ['--resume', context.conversation]),
+];
+
+/** What is not there cannot be asked for: a list takes tools away before the model hears of them. */
+const toolArguments = ({ tools = null }: Common): readonly string[] => [
+  ...(tools?.allow == null ? [] : [`--tools=${tools.allow.join(',')}`]),
+  ...(tools === null || tools.deny.length === 0 ? [] : [`--disallowedTools=${tools.deny.join(',')}`]),
 ];
 
 /** It begins a conversation of its own at a place of another one. */

@@ -58,6 +58,8 @@ export const piHarness: Harness = {
     models: true,
     effort: true,
   },
+  // Those of its own help; `powershell` is for another system.
+  tools: ['read', 'bash', 'edit', 'write', 'grep', 'find', 'ls'],
   screen: piScreen,
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,

@@ -43,6 +43,15 @@ const settingsFile = (context: Common): string =>
     defaultProjectTrust: 'never',
   });
 
+const piTools = ({ tools = null }: Common): readonly string[] => {
+  if (tools === null) return [];
+  const { allow, deny } = tools;
+  return [
+    ...(allow === null ? [] : allow.length === 0 ? ['--no-tools'] : ['--tools', allow.join(',')]),
+    ...(deny.length === 0 ? [] : ['--exclude-tools', deny.join(',')]),
+  ];
+};
+
 /** A process in one of its modes. */
 export const piLaunch = (context: Common, mode: readonly string[]): SessionLaunch => {
   const program = requireProgram(context.program, 'pi');
@@ -57,6 +66,7 @@ export const piLaunch = (context: Common, mode: readonly string[]): SessionLaunc
       ...['--no-extensions', '--no-approve', '--offline'],
       ...(context.effort === null ? [] : ['--thinking', context.effort]),
       ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
+      ...piTools(context),
       ...(context.conversation === null ? [] : ['--session', context.conversation]),
     ],
     env: { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' },

@@ -97,9 +97,15 @@ const intentFor = (row: NamedRow) => ({
   prompt: row.name,
   project: row.project_id,
   backend: row.backend,
+  ...egressOf(row),
   readOnly: false,
   priority: 0,
 });
+
+const egressOf = ({ egress }: NamedRow): { readonly egress?: string[] } => {
+  const hosts = JSON.parse(egress) as string[];
+  return hosts.length === 0 ? {} : { egress: hosts };
+};
 
 type Source = { readonly row: NamedRow; readonly prepared: NamedPrepared };
 

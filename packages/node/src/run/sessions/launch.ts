@@ -14,6 +14,7 @@ import { limitsOf } from '../attempt-settings.ts';
 import type { AttemptSettings } from '../doors.ts';
 import { placePaths, preparedOf } from '../environments/place.ts';
 import { memoryVariables } from '../memory.ts';
+import { keptTools } from '../kept-tools.ts';
 import { fileSpec, provideFile, type LaunchFile } from '../stages/agent-spec.ts';
 import type { SessionConductorParts } from './context.ts';
 import { toldOf } from './told.ts';
@@ -71,6 +72,7 @@ const contextOf = (
     brokerEndpoint: environment.brokerEndpoint,
     tokenFile,
     systemPrompt: harness.capabilities.systemPrompt ? toldOf(session, preparedOf(row)?.settings.memory ?? []) : null,
+    tools: keptTools(harness, session),
     asRoot: parts.asRoot,
     mode: session.mode as PermissionMode,
     name: session.id,

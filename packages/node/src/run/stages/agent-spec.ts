@@ -8,6 +8,7 @@ import { unheard } from '../../agent/index.ts';
 import { keptAgent } from '../../store/kept-agent.ts';
 import { openAttempt } from '../../task/index.ts';
 import type { OpenAttempt } from '../attempt-context.ts';
+import { keptTools } from '../kept-tools.ts';
 import { memoryNote } from '../memory.ts';
 import { goalNote } from './goal.ts';
 import { taskEnvironment } from './hook.ts';
@@ -79,6 +80,7 @@ export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: s
     brokerEndpoint: environment.brokerEndpoint,
     tokenFile: open.runTokenFile,
     systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
+    tools: keptTools(harness, open.task),
     command: open.intent.command ?? null,
     asRoot: parts.asRoot,
     name: open.attempt.id,

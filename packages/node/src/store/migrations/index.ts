@@ -17,6 +17,7 @@ import { sessionTitles } from './016-session-titles.ts';
 import { conversationBegun } from './017-conversation-begun.ts';
 import { taskAgent } from './018-task-agent.ts';
 import { sessionLease } from './019-session-lease.ts';
+import { environmentEgress } from './020-environment-egress.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   conversationBegun,
   taskAgent,
   sessionLease,
+  environmentEgress,
 ];
