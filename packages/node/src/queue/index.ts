@@ -1,5 +1,7 @@
 export {
+  claimable,
   claimNext,
+  letPast,
   dequeue,
   enqueue,
   findEntry,

@@ -126,6 +126,25 @@ export const queuedPrograms = (db: Kysely<Tables>): Promise<{ harness: string; m
     .where('queue_entry.lease_owner', 'is', null)
     .execute();
 
+/** Entries that could be claimed now but for what their account allows, best first; those that were let past a limit are left out. */
+export const claimable = (db: Kysely<Tables>): Promise<{ taskId: string; harness: string; model: string | null }[]> =>
+  db
+    .selectFrom('queue_entry')
+    .innerJoin('task', 'task.id', 'queue_entry.task_id')
+    .select(['queue_entry.task_id as taskId', 'task.harness', 'task.model'])
+    .where('queue_entry.lease_owner', 'is', null)
+    .where('queue_entry.not_before', '=', 0)
+    .where('queue_entry.past_limit', '=', 0)
+    .where((eb) => eb.not(waitsForTask(eb)))
+    .orderBy('queue_entry.priority', 'desc')
+    .orderBy('queue_entry.position')
+    .execute();
+
+/** It is claimed whatever is known of its account. */
+export const letPast = async (db: Kysely<Tables>, taskId: string): Promise<void> => {
+  await db.updateTable('queue_entry').set({ past_limit: 1 }).where('task_id', '=', taskId).execute();
+};
+
 /** Whether an entry waits for another task. */
 const waitsForTask = (eb: ExpressionBuilder<Tables, 'queue_entry'>) =>
   eb.exists(eb.selectFrom('task_wait').select('awaits').whereRef('task_wait.task_id', '=', 'queue_entry.task_id'));

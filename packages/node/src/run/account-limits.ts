@@ -3,12 +3,23 @@
 import { OrreryError } from '@orrery/protocol';
 import type { Kysely } from 'kysely';
 import { accountOf } from '../harness/account.ts';
-import { queuedPrograms } from '../queue/index.ts';
+import { claimable, letPast, queuedPrograms } from '../queue/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Store } from '../store/store.ts';
+import { changeSession, readySessions } from '../session/index.ts';
+import type { Store, Tx } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import { requeueLimited } from '../task/index.ts';
-import { dueLimits, limitOf, limitsNow, limitText, markLifted, USAGE_LIMIT_ATTEMPTS, type AccountLimit } from '../usage/index.ts';
+import {
+  dueLimits,
+  holdForProbe,
+  limitOf,
+  limitsNow,
+  limitText,
+  markLifted,
+  USAGE_LIMIT_ATTEMPTS,
+  type AccountLimit,
+  type DueLimit,
+} from '../usage/index.ts';
 import type { RunParts } from './doors.ts';
 
 type Paid = { readonly harness: string; readonly model: string | null };
@@ -58,20 +69,46 @@ export const isLimited = async (parts: Asking, session: Holding): Promise<boolea
   return limit !== null && limit.metAt !== session.past_limit;
 };
 
+/** Whoever waits for a limit of which nobody said when it ends: one of them finds out, and the others wait for what comes of it. */
+const letOnePast = async (parts: Pick<RunParts, 'harness'>, tx: Tx, { due, nowMs }: Due): Promise<boolean> => {
+  const { account, metAt, since } = due;
+  const concerns = (paid: Paid): boolean => accountFor(parts, paid) === account;
+  const session = (await readySessions(tx.db)).find((row) => concerns(row) && row.past_limit !== metAt);
+  if (session !== undefined) {
+    await changeSession(tx, session.id, { past_limit: metAt, nowMs });
+    return true;
+  }
+  const entry = (await claimable(tx.db)).find(concerns);
+  if (entry !== undefined) {
+    await letPast(tx.db, entry.taskId);
+    return true;
+  }
+  return requeueLimited(tx, { sinceMs: since, nowMs, attempts: USAGE_LIMIT_ATTEMPTS, concerns, probe: true });
+};
+
+type Due = { readonly due: DueLimit; readonly nowMs: number };
+
+const lift = async (parts: Pick<RunParts, 'harness'>, tx: Tx, { due, nowMs }: Due): Promise<void> => {
+  if (!due.known && (await letOnePast(parts, tx, { due, nowMs }))) return holdForProbe(tx, due.account, nowMs);
+  await requeueLimited(tx, {
+    ...{ sinceMs: due.since, nowMs, attempts: USAGE_LIMIT_ATTEMPTS },
+    concerns: (task) => accountFor(parts, task) === due.account,
+  });
+  return markLifted(tx, due.account);
+};
+
 /**
  * Limits whose time has come hold nothing up any more: tasks that they ended are queued again, in one transaction for each.
- * Answers the accounts; whoever waits for them is looked at again.
+ * One of which nobody said when it ends lets one past first. Answers the accounts; whoever waits for them is looked at again.
  */
 export const liftLimits = async (parts: Pick<RunParts, 'store' | 'clock' | 'harness'>): Promise<readonly string[]> => {
   const nowMs = parts.clock.nowMs();
-  const due = await dueLimits(parts.store.read, nowMs);
-  for (const { account, since } of due)
+  const all = await dueLimits(parts.store.read, nowMs);
+  for (const { account } of all)
     await parts.store.transaction(async (tx) => {
-      await requeueLimited(tx, {
-        ...{ sinceMs: since, nowMs, attempts: USAGE_LIMIT_ATTEMPTS },
-        concerns: (task) => accountFor(parts, task) === account,
-      });
-      await markLifted(tx, account);
+      // Somebody may have looked at the same time.
+      const due = (await dueLimits(tx.db, nowMs)).find((one) => one.account === account);
+      if (due !== undefined) await lift(parts, tx, { due, nowMs });
     });
-  return due.map(({ account }) => account);
+  return all.map(({ account }) => account);
 };

@@ -201,15 +201,16 @@ describe('a usage limit', () => {
         ...made,
         end: (end) =>
           clock.nowMs() < resetsAtMs && !generous
-            ? { events: [], outcome: { ...usedUp, resetsAt: new Date(resetsAtMs).toISOString() } }
+            ? { events: [], outcome: { ...usedUp, resetsAt: told ? new Date(resetsAtMs).toISOString() : null } }
             : made.end(end),
       };
     },
   };
   let generous = false;
+  let told = true;
   let parts: Awaited<ReturnType<typeof runParts>>['parts'];
   beforeEach(async () => {
-    generous = false;
+    [generous, told] = [false, true];
     const made = await runParts({ store, directory, machine, life: createLife(), harness: limited, generation: 'two', clock });
     [tasks, intent, parts] = [made.tasks, made.intent, made.parts];
     loop = createRunLoop({ ...parts, queue: () => ({ parallel: 1, perProject: 1 }) });
@@ -233,8 +234,25 @@ describe('a usage limit', () => {
     expect(await liftLimits(parts)).toEqual(['lines/own']);
     loop.wake();
     await end(behind.id);
-    await vi.waitFor(async () => expect((await stateOf(met.id))[0]).toBe('accepted'));
+    await vi.waitFor(async () => expect((await stateOf(met.id))[0]).toBe('accepted'), { timeout: 20_000 });
     expect(prompts().toSorted()).toEqual(['a', 'a', 'b']);
+  });
+
+  it('of which nobody said when it ends is tried by one task, and the others follow when that one succeeded', async () => {
+    told = false;
+    const met = await add('a');
+    const behind = await add('b');
+    await add('c');
+    await run(met.id);
+    aheadMs = HOUR_MS + 1_000;
+    // The first one that may be claimed goes, although another one is met by the limit longer.
+    expect(await liftLimits(parts)).toEqual(['lines/own']);
+    loop.wake();
+    await end(behind.id);
+    await vi.waitFor(async () => expect(await liftLimits(parts)).toEqual(['lines/own']), { timeout: 20_000 });
+    expect(prompts()).toEqual(['a', 'b']);
+    loop.wake();
+    await vi.waitFor(() => expect(prompts().toSorted()).toEqual(['a', 'a', 'b', 'c']), { timeout: 20_000 });
   });
 
   it('holds up no task that a person tries again', async () => {

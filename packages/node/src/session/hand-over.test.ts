@@ -69,6 +69,22 @@ describe('a conversation that is handed over', () => {
     expect(await sessions.show(other)).toMatchObject({ handedTo: null, queued: 2, endedAt: null });
   });
 
+  it('stays with its program when its agent has lists of tools', async () => {
+    const id = await talked();
+    const agent = { name: 'held', source: 'project', path: '.orrery/agents/held.md', hash: 'h', prompt: '' };
+    const keep = (tools: object | null): Promise<void> =>
+      scene.place.store.transaction(async (tx) => {
+        await tx.db
+          .updateTable('session')
+          .set({ agent: JSON.stringify({ ...agent, tools }) })
+          .execute();
+      });
+    await keep({ allow: null, deny: ['Bash'] });
+    expect(await codeOf(scene.node.sessions.handOver(id, to))).toBe('unsupported');
+    await keep(null);
+    expect(await scene.node.sessions.handOver(id, to)).toMatchObject({ handedFrom: id, unattended: 'wait' });
+  });
+
   it('is one also when the node dies behind it, and when two ask at once', async () => {
     const id = await talked();
     const { sessions } = scene.node;

@@ -40,6 +40,7 @@ export {
   markUndone,
   newestSequence,
   openTurns,
+  readySessions,
   removeFrames,
   tellRenamed,
   undoneTurns,

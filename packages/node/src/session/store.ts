@@ -1,5 +1,5 @@
-import { eventBody, type EventBody, type PermissionMode, type SessionState } from '@orrery/protocol';
-import type { Insertable, Kysely, Updateable } from 'kysely';
+import { eventBody, type EventBody, type PermissionMode, type SessionState, type TurnState } from '@orrery/protocol';
+import type { ExpressionBuilder, Insertable, Kysely, Updateable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
 import type { Tx } from '../store/store.ts';
 import type { SessionFrameTable, SessionRunTable, SessionTable, TurnTable } from '../store/session-tables.ts';
@@ -44,6 +44,29 @@ export const listSessions = (
 /** Sessions that have not ended. */
 export const liveSessions = (db: Kysely<Tables>): Promise<SessionRow[]> =>
   db.selectFrom('session').selectAll().where('ended_at', 'is', null).orderBy('key').execute();
+
+/** Sessions that could send their next input now but for what their account allows, that which waits longest first. */
+export const readySessions = (db: Kysely<Tables>): Promise<SessionRow[]> =>
+  db
+    .selectFrom('session')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('state', '!=', 'failed')
+    .where('held', '=', 0)
+    .where('spent', 'is', null)
+    .where('wanted', 'is', null)
+    .where('operation', 'is', null)
+    .where((eb) => eb.exists(turnsIn(eb, ['pending']).select('turn.id')))
+    .where((eb) => eb.not(eb.exists(turnsIn(eb, ['uncertain', 'dispatching', 'accepted']).select('turn.id'))))
+    .orderBy((eb) => turnsIn(eb, ['pending']).select((turn) => turn.fn.min('turn.created_at').as('since')))
+    .execute();
+
+const turnsIn = (eb: ExpressionBuilder<Tables, 'session'>, states: readonly TurnState[]) =>
+  eb
+    .selectFrom('turn')
+    .whereRef('turn.session_id', '=', 'session.id')
+    .where('turn.ended_at', 'is', null)
+    .where('turn.state', 'in', [...states]);
 
 export const insertSession = async (db: Kysely<Tables>, row: Insertable<SessionTable>): Promise<void> => {
   await db.insertInto('session').values(row).execute();

@@ -19,16 +19,18 @@ export const requeue = async (
   await tx.append([{ taskId: id, turn: null, body: { kind: 'task.state', state: 'queued', waitingFor: null } }]);
 };
 
-/** Tries those again that a usage limit ended since an instant. A task that met it too often, or for which there is no room, stays as it is. */
+/** Tries those again that a usage limit ended since an instant. A task that met it too often, or for which there is no room, stays as it is. Answers whether one is. */
 export const requeueLimited = async (
   tx: Tx,
   given: {
     readonly sinceMs: number;
     readonly nowMs: number;
     readonly attempts: number;
+    /** One alone, which is let past the limit. Absent: all. */
+    readonly probe?: true;
     readonly concerns: (task: Pick<TaskRow, 'harness' | 'model'>) => boolean;
   },
-): Promise<void> => {
+): Promise<boolean> => {
   const rows = await tx.db
     .selectFrom('task')
     .select(['id', 'harness', 'model'])
@@ -42,13 +44,17 @@ export const requeueLimited = async (
     tx.db,
     met.map(({ id }) => id),
   );
+  let tried = false;
   for (const { id } of met) {
+    if (tried && given.probe === true) break;
     if ((attempts.get(id) ?? 0) >= given.attempts) continue;
     try {
-      await requeue(tx, id, { nowMs: given.nowMs, pastLimit: false });
+      await requeue(tx, id, { nowMs: given.nowMs, pastLimit: given.probe === true });
+      tried = true;
     } catch (thrown) {
-      if (thrown instanceof OrreryError && thrown.code === 'queue_full') return;
+      if (thrown instanceof OrreryError && thrown.code === 'queue_full') return tried;
       throw thrown;
     }
   }
+  return tried;
 };

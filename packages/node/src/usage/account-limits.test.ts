@@ -38,7 +38,7 @@ describe('a usage limit', () => {
     expect(await limitOf(store.read, 'codex/openai', T)).toBeNull();
     expect(await holds(T + 5_000)).toBeNull();
     expect(await dueLimits(store.read, T + 4_999)).toEqual([]);
-    expect(await dueLimits(store.read, T + 5_000)).toEqual([{ account, since: T }]);
+    expect(await dueLimits(store.read, T + 5_000)).toEqual([{ account, since: T, metAt: T, known: true }]);
     await lift();
     expect(await dueLimits(store.read, T + 9_000)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('a usage limit', () => {
     expect(await holds(T + 3)).toBe(T + 60_000);
     await note('success', { startedAt: T + 2, nowMs: T + 4 });
     expect(await holds(T + 4)).toBeNull();
-    expect(await dueLimits(store.read, T + 4)).toEqual([{ account, since: T }]);
+    expect(await dueLimits(store.read, T + 4)).toEqual([{ account, since: T, metAt: T, known: true }]);
     await lift();
     // Forgotten: the next one counts from the beginning.
     await note('limit', { startedAt: T + 10, nowMs: T + 10 });

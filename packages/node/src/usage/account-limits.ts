@@ -8,7 +8,7 @@ import { toInstant } from '../kernel/clock.ts';
 import type { Tx } from '../store/store.ts';
 import type { AccountLimitTable } from '../store/queue-tables.ts';
 import type { Tables } from '../store/tables.ts';
-import { USAGE_LIMIT_FAR_MS, USAGE_LIMIT_MOST_MS, USAGE_LIMIT_MS } from './limits.ts';
+import { USAGE_LIMIT_FAR_MS, USAGE_LIMIT_MOST_MS, USAGE_LIMIT_MS, USAGE_PROBE_MS } from './limits.ts';
 
 type LimitRow = Selectable<AccountLimitTable>;
 
@@ -94,18 +94,28 @@ const meet = async (tx: Tx, { account, resetsAt, startedAt, nowMs }: AccountTurn
     .execute();
 };
 
+/** A limit whose time has come. `known`: somebody said that it ends now, or a turn succeeded. */
+export type DueLimit = { readonly account: string; readonly since: number; readonly metAt: number; readonly known: boolean };
+
 /** Limits whose time has come and of which nobody was told yet. */
-export const dueLimits = async (
-  db: Kysely<Tables>,
-  nowMs: number,
-): Promise<readonly { readonly account: string; readonly since: number }[]> =>
-  db
-    .selectFrom('account_limit')
-    .select(['account', 'since'])
-    .where('lifted', '=', 0)
-    .where('until', '<=', nowMs)
-    .orderBy('account')
+export const dueLimits = async (db: Kysely<Tables>, nowMs: number): Promise<readonly DueLimit[]> => {
+  const due = db.selectFrom('account_limit').selectAll().where('lifted', '=', 0).where('until', '<=', nowMs);
+  return (await due.orderBy('account').execute()).map(({ account, since, met_at, told, strikes }) => ({
+    account,
+    since,
+    metAt: met_at,
+    known: told === 1 || strikes === 0,
+  }));
+};
+
+/** Somebody was let past it, to find out; everybody else waits for what comes of that, up to a bound. */
+export const holdForProbe = async (tx: Tx, account: string, nowMs: number): Promise<void> => {
+  await tx.db
+    .updateTable('account_limit')
+    .set({ until: nowMs + USAGE_PROBE_MS })
+    .where('account', '=', account)
     .execute();
+};
 
 /** Who waited for it is told: in the transaction that does so. One that was proven to be over is forgotten. */
 export const markLifted = async (tx: Tx, account: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Talker } from '../../../test/talking-place.ts';
 import { createScene, echo, init, result, until, wordsOf } from '../../../test/talking-scene.ts';
-import { USAGE_LIMIT_MS } from '../../usage/limits.ts';
+import { USAGE_LIMIT_MS, USAGE_PROBE_MS } from '../../usage/limits.ts';
 import { liftLimits } from '../account-limits.ts';
 import { lineHarness } from '../../../test/run-parts.ts';
 
@@ -94,6 +94,51 @@ describe('a usage limit', () => {
     expect(allWords()).toEqual(['one']);
     scene.place.pass(USAGE_LIMIT_MS);
     await given('two');
+  });
+
+  it('of which nobody said when it ends lets one go to find out, and the others when that one succeeded', async () => {
+    const { id } = await met(null);
+    await say(id, 'two');
+    const other = await begin({ prompt: 'three' });
+    await begin({ prompt: 'four' });
+    scene.place.pass(USAGE_LIMIT_MS);
+    const talker = await given('two');
+    await quiet();
+    expect(allWords()).toEqual(['one', 'two']);
+    expect((await scene.node.sessions.show(other.id)).limit).toMatchObject({ told: false });
+    talker.say(echo('two'), result);
+    await until('the others to be sent', () => allWords().length === 4);
+    expect(allWords().toSorted()).toEqual(['four', 'one', 'three', 'two']);
+    expect((await scene.node.sessions.show(other.id)).limit).toBeNull();
+  });
+
+  it('that the one which was let go meets again holds everybody up for twice as long', async () => {
+    const { id } = await met(null);
+    await say(id, 'two');
+    await begin({ prompt: 'three' });
+    scene.place.pass(USAGE_LIMIT_MS);
+    (await given('two')).say(echo('two'), usedUp);
+    expect(await turnIs(id, 'two', 'ended')).toMatchObject({ outcome: 'limit' });
+    scene.place.pass(USAGE_LIMIT_MS);
+    await quiet();
+    expect(allWords()).toEqual(['one', 'two']);
+    scene.place.pass(USAGE_LIMIT_MS);
+    await given('three');
+  });
+
+  it('of which the one that was let go says nothing lets another one go after a while', async () => {
+    const { id } = await met(null);
+    await say(id, 'two');
+    await begin({ prompt: 'three' });
+    await begin({ prompt: 'four' });
+    scene.place.pass(USAGE_LIMIT_MS);
+    await given('two');
+    await quiet();
+    expect(allWords()).toEqual(['one', 'two']);
+    scene.place.pass(USAGE_PROBE_MS);
+    await given('three');
+    await quiet();
+    expect(allWords()).toEqual(['one', 'two', 'three']);
   });
 
   it('can be gone past by a person, for one session; when that succeeds, everybody goes on', async () => {
