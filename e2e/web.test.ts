@@ -1,5 +1,5 @@
 /** The web client in a real browser: on a real node, with a real agent program and the scripted model. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import { commitAll, gitIn, writeFiles } from '@orrery/testkit';
@@ -12,22 +12,10 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
 import { taskEnd } from './support/wait.ts';
-import { changing, numbers } from './support/web-changes.ts';
+import { changing, colour, hostile, numbers } from './support/web-changes.ts';
 import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
-const hostile = '<img src=x onerror="document.title=1"> \u001b[31mred\u202e [link](javascript:alert(1))';
-
-const colour = {
-  question: 'Which colour?',
-  header: 'Colour',
-  multiSelect: false,
-  options: [
-    { label: 'Red', description: 'warm' },
-    { label: 'Blue', description: 'cold' },
-  ],
-};
-
 describe.skipIf(chromium === null || !built || !isThere('claude'))('the web client', { timeout: 240_000 }, () => {
   const place = placeOfSuite();
   const browser = browserOfSuite();
@@ -261,12 +249,25 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
   });
 
   it('the files of a session are reviewed between its turns, since its base or a checkpoint', async () => {
-    const { id } = await begin('edit', 'edit', { mode: 'all' });
+    const { id, environment } = await begin('edit', 'edit', { mode: 'all' });
     const [turn] = (await client.call('turnList', { params: { id } })).items;
     await turnOver(client, id, turn!.id);
+    const { look } = await client.call('sessionChanges', { params: { id }, query: {} });
     const page = await entered({ colorScheme: 'dark' });
-    await page.goto(`${life.url}/sessions/${id}`);
-    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.goto(`${life.url}/sessions/${id}/changes`);
+    await page.getByRole('button', { name: /new.txt/ }).click();
+    await page.getByRole('region', { name: 'Change at line 1' }).getByRole('button', { name: 'Take it back' }).click();
+    await picture(page, 'changes-take-back');
+    await page.getByRole('button', { name: 'Take back: 1 change' }).click();
+    await page.getByRole('button', { name: /new.txt/ }).waitFor({ state: 'detached' });
+    expect((await client.call('sessionCheckpoints', { params: { id } })).items.map(({ kind }) => kind)).toContain('rewind');
+    const tree = (await client.call('environmentShow', { params: { id: environment.id } })).workdir ?? '';
+    expect([existsSync(join(tree, 'new.txt')), readFileSync(join(tree, 'README.md'), 'utf8')]).toEqual([
+      false,
+      expect.stringMatching(/more\n$/),
+    ]);
+    const stale = { params: { id }, body: { look, without: [{ path: 'README.md' }] } };
+    await expect(client.call('sessionTakeBack', stale)).rejects.toMatchObject({ code: 'conflict' });
     await page.getByRole('button', { name: /README.md/ }).click();
     await page.keyboard.press('c');
     await page.getByRole('textbox', { name: 'Comment' }).fill('Less.');

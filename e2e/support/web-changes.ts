@@ -1,4 +1,4 @@
-// What an agent changes in the tests of the web client.
+// What agents do, say and ask in the tests of the web client.
 
 /** Lines of a file of the repository, before. */
 export const numbers = Array.from({ length: 60 }, (_, place) => `${place + 1}\n`).join('');
@@ -9,3 +9,17 @@ export const changing = [
   'seq 1 4000 > long.txt',
   'head -c 70000 /dev/zero > zeros.bin',
 ].join('; ');
+
+/** What would become something else where text is not shown as text. */
+export const hostile = '<img src=x onerror="document.title=1"> \u001b[31mred\u202e [link](javascript:alert(1))';
+
+/** A question with what can be answered. */
+export const colour = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+};

@@ -58,6 +58,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionCheckpoint: post('/sessions/:id/checkpoints'),
   sessionChanges: get('/sessions/:id/changes'),
   sessionChange: get('/sessions/:id/changes/file'),
+  sessionTakeBack: post('/sessions/:id/changes/take-back'),
   sessionRewind: post('/sessions/:id/rewind'),
   sessionHandOver: post('/sessions/:id/hand-over'),
   sessionDelete: remove('/sessions/:id'),

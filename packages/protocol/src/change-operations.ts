@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { changeSet, fileChange, fileChangeQuery, sessionChangeSet } from './change.ts';
+import { changeSet, fileChange, fileChangeQuery, leftOut, sessionChangeSet } from './change.ts';
 import { id, operation } from './operation.ts';
+import { sessionRewound } from './session-history.ts';
 
 /** Operations on what was changed, for who reviews it. */
 export const changeOperations = {
@@ -39,5 +40,15 @@ export const changeOperations = {
     params: id,
     query: fileChangeQuery.extend({ look: z.string().min(1).max(200) }),
     answer: fileChange,
+  }),
+  sessionTakeBack: operation({
+    method: 'post',
+    path: '/sessions/:id/changes/take-back',
+    scope: 'operator',
+    summary:
+      'Take parts of what was changed in the files of a session back, between its turns; what is there now is saved first.',
+    params: id,
+    body: z.strictObject({ look: z.string().min(1).max(200), without: leftOut.min(1) }),
+    answer: sessionRewound,
   }),
 } as const;

@@ -23,6 +23,7 @@ import { interactionHandlers, type Interactions } from '../interaction/index.ts'
 import { errorFields } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { createPreviews } from '../preview/index.ts';
+import type { Talking } from './sessions.ts';
 import { agentHandlers } from '../agent/index.ts';
 import { newestOf, openAgents } from './agents.ts';
 import { projectHandlers } from '../project/index.ts';
@@ -59,6 +60,7 @@ type Door = {
   readonly liveTexts: LiveTexts;
   readonly history: SessionHistory;
   readonly review: SessionReview;
+  readonly takeBack: Talking['takeBack'];
   readonly interactions: Interactions;
   readonly loop: RunLoop;
   readonly stop: (now: boolean) => void;
@@ -121,7 +123,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions }),
-    ...sessionHistoryHandlers({ store, history: given.history, review: given.review, sessions: given.sessions }),
+    ...sessionHistoryHandlers({ ...given, store }),
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...queueHandlers({ store, wake: loop.wake }),

@@ -14,6 +14,7 @@ import {
   createLiveTexts,
   createSessionHistory,
   createSessionReview,
+  createTakeBack,
   createSessions,
   findSession,
   goOnIn,
@@ -43,6 +44,7 @@ export type Talking = {
   readonly interactions: Interactions;
   readonly talking: SessionsConductor;
   readonly liveTexts: LiveTexts;
+  readonly takeBack: ReturnType<typeof createTakeBack>;
 };
 
 /** Sessions, what they ask, and who conducts them, on the slices that are really there. */
@@ -73,13 +75,16 @@ export const openTalking = (
   const conductor = (): SessionConductor => talking;
   const sessions = openSessions(parts, { environments, checkRoom, conductor, changedFiles: (id) => changedFiles(review, id) });
   const review: SessionReview = createSessionReview({ ...parts, sessions, conductor, mirrorOf: parts.workspace.mirrorOf });
+  const history = openHistory(parts, { sessions, environments, conductor });
+  const { mirrorOf } = parts.workspace;
   return {
     interactions,
     talking,
     liveTexts,
     sessions,
-    history: openHistory(parts, { sessions, environments, conductor }),
+    history,
     review,
+    takeBack: createTakeBack({ ...parts, clock, ids, sessions, review, history, mirrorOf, conductor }),
   };
 };
 

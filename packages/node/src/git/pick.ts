@@ -22,7 +22,11 @@ export type Picking = Range & { readonly leftOut: LeftOut; readonly message: str
  * `conflict` for a part it has not, or when the parts do not fit, `input_too_large` for a file too long to be taken in
  * parts, and `invalid_input` when nothing is left. No ref names the commit yet.
  */
-export const commitWithout = async (git: Git, gitDir: string, { from, to, leftOut, message }: Picking): Promise<string> => {
+export const commitWithout = async (git: Git, gitDir: string, { from, to, leftOut, message }: Picking): Promise<string> =>
+  commitOf(git, gitDir, { from, to, tree: await treeWithout(git, gitDir, { from, to, leftOut }), message });
+
+/** The files after a change without what is left out of it, as a tree. Rejects as `commitWithout`. */
+export const treeWithout = async (git: Git, gitDir: string, { from, to, leftOut }: Omit<Picking, 'message'>): Promise<string> => {
   const { files } = await compareRaw(git, gitDir, { from, to });
   const indexFile = join(gitDir, `orrery-pick-${intentHash({ from, to, leftOut }).slice(0, 16)}`);
   const call: Omit<GitCall, 'args'> = { gitDir, indexFile, readOnly: false, timeoutMs: GIT_WRITE_MS };
@@ -36,8 +40,7 @@ export const commitWithout = async (git: Git, gitDir: string, { from, to, leftOu
       const patch = hunks === undefined ? null : await partOf(git, gitDir, { from, to, file, keys: hunks });
       await (patch === null ? putBack(git, call, file) : takeOut(git, call, { path, patch }));
     }
-    const tree = await git.text({ ...call, args: ['write-tree'] });
-    return await commitOf(git, gitDir, { from, to, tree, message });
+    return await git.text({ ...call, args: ['write-tree'] });
   } finally {
     await unlink(indexFile).catch((thrown: unknown) => {
       if (!isErrno(thrown, 'ENOENT')) throw thrown;

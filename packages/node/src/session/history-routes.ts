@@ -1,8 +1,9 @@
-import type { OperationHandlers } from '@orrery/protocol';
+import type { OperationHandlers, SessionRewound } from '@orrery/protocol';
 import type { Store } from '../store/store.ts';
 import type { SessionHistory } from './history.ts';
 import type { SessionReview } from './review.ts';
 import type { Sessions } from './service.ts';
+import type { TakeBack } from './take-back.ts';
 
 type HistoryOperations =
   | 'sessionCheckpoints'
@@ -11,17 +12,20 @@ type HistoryOperations =
   | 'sessionHandOver'
   | 'sessionDelete'
   | 'sessionChanges'
-  | 'sessionChange';
+  | 'sessionChange'
+  | 'sessionTakeBack';
 
 export const sessionHistoryHandlers = ({
   store,
   history,
   review,
+  takeBack,
   sessions,
 }: {
   readonly store: Store;
   readonly history: SessionHistory;
   readonly review: SessionReview;
+  readonly takeBack: (reference: string, asked: TakeBack) => Promise<SessionRewound>;
   readonly sessions: Pick<Sessions, 'handOver'>;
 }): Pick<OperationHandlers, HistoryOperations> => ({
   sessionCheckpoints: async ({ params }) => ({ items: await history.checkpoints(params.id), seq: store.seq() }),
@@ -30,6 +34,7 @@ export const sessionHistoryHandlers = ({
   sessionHandOver: ({ params, body }) => sessions.handOver(params.id, body),
   sessionChanges: ({ params, query }) => review.changes(params.id, query.from ?? null),
   sessionChange: ({ params, query: { oldPath = null, ...asked } }) => review.change(params.id, { oldPath, ...asked }),
+  sessionTakeBack: ({ params, body }) => takeBack(params.id, body),
   sessionDelete: async ({ params }) => {
     await history.remove(params.id);
     return { ok: true };

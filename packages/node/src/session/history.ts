@@ -21,12 +21,15 @@ export type HistoryParts = Omit<RemovalParts, 'clock' | 'sessions'> & {
   conductor(): SessionConductor;
 };
 
+type RewindCheck = (tx: Tx, session: SessionRow) => Promise<void>;
+
 /** Use cases of a session as a whole: it goes back, and away. A reference is an id, the beginning of one, or a name. */
 export type SessionHistory = {
   checkpoints(reference: string): Promise<CheckpointView[]>;
   checkpoint(reference: string): Promise<CheckpointView>;
   /** Resolves when it is there. Rejects with why not; then nothing was lost, and what was saved is named. */
-  rewind(reference: string, asked: SessionRewind): Promise<SessionRewound>;
+  /** `check` refuses in the transaction that records it. */
+  rewind(reference: string, asked: SessionRewind, check?: RewindCheck): Promise<SessionRewound>;
   /** Deletes one that is over, with everything that was said in it. */
   remove(reference: string): Promise<void>;
 };
@@ -47,9 +50,9 @@ export const createSessionHistory = (parts: HistoryParts): SessionHistory => {
       if (row === null) throw checkpointNotFound(session.name, id);
       return viewOf(session, row);
     },
-    rewind: async (reference, asked) => {
+    rewind: async (reference, asked, check) => {
       const { id } = await sessions.find(reference);
-      const target = await store.transaction((tx) => recordRewinding(parts, tx, { id, asked }));
+      const target = await store.transaction((tx) => recordRewinding(parts, tx, { id, asked, check }));
       parts.conductor().wake(id);
       const session = await untilDone(parts, id);
       const told = await newestOfKind(store.read, session.key, 'rewound');
@@ -68,12 +71,17 @@ export const createSessionHistory = (parts: HistoryParts): SessionHistory => {
 const recordRewinding = async (
   parts: HistoryParts,
   tx: Tx,
-  { id, asked: { to, what } }: { readonly id: string; readonly asked: SessionRewind },
+  {
+    id,
+    asked: { to, what },
+    check,
+  }: { readonly id: string; readonly asked: SessionRewind; readonly check: RewindCheck | undefined },
 ): Promise<CheckpointRow> => {
   const session = await findSession(tx.db, id);
   if (session === null) throw sessionNotFound(id);
   refuse(whyClosed(session));
   refuse(whyNotStill(session, await openTurns(tx.db, id)));
+  await check?.(tx, session);
   const target = await findCheckpoint(tx.db, id, to);
   if (target === null) throw checkpointNotFound(session.name, to);
   if (what === 'conversation' && !goesNatively(target, parts.canRewind(session.harness)))

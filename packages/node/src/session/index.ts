@@ -11,6 +11,7 @@ export {
 export { checkpointsOf, findCheckpoint, insertCheckpoint, removeCheckpoints, type CheckpointRow } from './checkpoint-store.ts';
 export type { SessionConductor, SessionLook } from './doors.ts';
 export { handOverRecord } from './hand-over-record.ts';
+export { createTakeBack } from './take-back.ts';
 export { createSessionReview, type SessionReview } from './review.ts';
 export { createSessionHistory, type SessionHistory } from './history.ts';
 export { isActive, sessionNotFound, toldOf, type SessionRow, type SessionRunRow, type TurnRow } from './model.ts';

@@ -26,13 +26,21 @@ export type ReviewParts = {
 export type SessionReview = {
   /** Looks at its files as they are now. Rejects with `conflict` while a turn runs. */
   changes(reference: string, from: string | null): Promise<SessionChangeSet>;
+  /** What a look compares. Throws `conflict` when it is no longer known. */
+  rangeOf(session: SessionRow, look: string): { readonly from: string; readonly to: string };
   /** One file of a look. Rejects with `conflict` when that look is no longer known. */
   change(reference: string, asked: FileOf & { readonly look: string; readonly whole: boolean }): Promise<FileChange>;
 };
 
 export const createSessionReview = (parts: ReviewParts): SessionReview => {
   const looks = createLooks();
+  const rangeOf: SessionReview['rangeOf'] = (session, look) => {
+    if (!looks.has(session.id, look)) throw lookGone(session);
+    const [from = '', to = ''] = look.split('-');
+    return { from, to };
+  };
   return {
+    rangeOf,
     changes: async (reference, from) => {
       const session = await parts.sessions.find(reference);
       const open = await openTurns(parts.store.read, session.id);
@@ -49,9 +57,7 @@ export const createSessionReview = (parts: ReviewParts): SessionReview => {
     },
     change: async (reference, { look, ...asked }) => {
       const session = await parts.sessions.find(reference);
-      if (!looks.has(session.id, look)) throw lookGone(session);
-      const [from = '', to = ''] = look.split('-');
-      return fileChangeOf(parts.git, parts.mirrorOf(session.project_id), { from, to, ...asked });
+      return fileChangeOf(parts.git, parts.mirrorOf(session.project_id), { ...rangeOf(session, look), ...asked });
     },
   };
 };
@@ -68,7 +74,7 @@ const beginningOf = async (
 };
 
 /** The files of a commit by what they are: two looks at the same files are one. */
-const treeOf = (git: Git, gitDir: string, sha: string): Promise<string> =>
+export const treeOf = (git: Git, gitDir: string, sha: string): Promise<string> =>
   git.text({ gitDir, args: ['rev-parse', '--verify', '--end-of-options', `${sha}^{tree}`] });
 
 /** Looks that were answered, the newest ones: nothing else of the mirror is shown by asking for a look. */

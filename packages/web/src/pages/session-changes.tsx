@@ -1,10 +1,12 @@
-import type { SessionChangeSet, SessionView } from '@orrery/protocol';
+import type { LeftOut, SessionChangeSet, SessionView } from '@orrery/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { Review } from '../review/review.tsx';
+import { takingBack, toggled } from '../review/left-out.ts';
+import { TakeBack } from '../review/take-back.tsx';
 import { SendComments, type Way } from '../review/send.tsx';
 import { useComments } from '../review/use-comments.ts';
 import { useMayAct } from '../state/caller.ts';
@@ -63,7 +65,9 @@ const Looked = ({ session }: { readonly session: SessionView }) => {
       </div>
       {error === null ? null : <Failed error={error} />}
       {isFetching && data === undefined ? <Loading /> : null}
-      {data === undefined ? null : <Changes key={data.look} session={session} change={data} />}
+      {data === undefined ? null : (
+        <Changes key={data.look} session={session} change={data} lookAgain={() => void look.refetch()} />
+      )}
     </>
   );
 };
@@ -95,13 +99,17 @@ const Since = ({ session, from, choose }: SinceProps) => {
   );
 };
 
-const Changes = ({ session, change }: { readonly session: SessionView; readonly change: SessionChangeSet }) => {
+type ChangesProps = { readonly session: SessionView; readonly change: SessionChangeSet; readonly lookAgain: () => void };
+
+const Changes = ({ session, change, lookAgain }: ChangesProps) => {
   const { comments, change: put, clear } = useComments(session.id);
   const mayAct = useMayAct() && session.state !== 'ended';
+  const [leftOut, setLeftOut] = useState<LeftOut>([]);
   const ways = useWays(session);
   const { look, notes } = change;
   const aside = (
     <>
+      {mayAct ? <TakeBack session={session} look={look} leftOut={leftOut} done={lookAgain} /> : null}
       {mayAct ? <SendComments comments={comments} range={change} ways={ways} sent={clear} /> : null}
       {notes.map((note) => (
         <p key={note} className="said mt-2 px-2 text-careful">
@@ -123,7 +131,11 @@ const Changes = ({ session, change }: { readonly session: SessionView; readonly 
       of={['looked', session.id, look]}
       ask={(query) => node.call('sessionChange', { params: { id: session.id }, query: { ...query, look } })}
       commenting={mayAct ? { comments, change: put } : null}
-      choosing={null}
+      choosing={
+        mayAct && session.turn === null
+          ? { leftOut, words: takingBack, toggle: (path, key) => setLeftOut(toggled(leftOut, path, key)) }
+          : null
+      }
       aside={aside}
     />
   );

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Apply } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
-import { toggled } from '../review/left-out.ts';
+import { leavingOut, toggled } from '../review/left-out.ts';
 import { Review } from '../review/review.tsx';
 import { SendComments, type Way } from '../review/send.tsx';
 import { useComments } from '../review/use-comments.ts';
@@ -55,7 +55,7 @@ const Changes = ({ task }: { readonly task: Task }) => {
       of={of}
       ask={(query) => node.call('taskChange', { params, query })}
       commenting={mayAct ? { comments, change } : null}
-      choosing={mayAct ? { leftOut, toggle: (path, key) => setLeftOut(toggled(leftOut, path, key)) } : null}
+      choosing={mayAct ? { leftOut, words: leavingOut, toggle: (path, key) => setLeftOut(toggled(leftOut, path, key)) } : null}
       aside={
         <>
           {mayAct ? <SendComments comments={comments} range={data} ways={ways} sent={clear} /> : null}

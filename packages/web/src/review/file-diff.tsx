@@ -95,7 +95,7 @@ const OneHunk = ({ hunk, path, beside, commenting, choosing }: OneHunkProps) => 
         <h3 className="said flex-1 font-mono text-quiet">
           @@ -{hunk.oldStart},{hunk.oldLines} +{hunk.newStart},{hunk.newLines} @@ {visible(hunk.section)}
         </h3>
-        {out ? <span className="text-careful">! left out</span> : null}
+        {out && choosing !== null ? <span className="text-careful">! {choosing.words.is}</span> : null}
         {choosing === null ? null : (
           <button
             type="button"
@@ -104,7 +104,7 @@ const OneHunk = ({ hunk, path, beside, commenting, choosing }: OneHunkProps) => 
             className="cursor-pointer text-accent underline"
             onClick={() => choosing.toggle(path, hunk.key)}
           >
-            {out ? 'Take it in' : 'Leave it out'}
+            {out ? choosing.words.in : choosing.words.out}
           </button>
         )}
       </div>

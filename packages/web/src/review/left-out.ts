@@ -2,10 +2,41 @@
 
 import type { LeftOut } from '@orrery/protocol';
 
-/** How what is left out is asked for and changed; null where nothing can be applied. */
+/** What becomes of what is chosen, in words. */
+export type ChoosingWords = {
+  readonly out: string;
+  readonly in: string;
+  readonly fileOut: string;
+  readonly fileIn: string;
+  readonly is: string;
+  readonly key: string;
+};
+
+/** Of a result: it stays behind when the rest is applied. */
+export const leavingOut: ChoosingWords = {
+  out: 'Leave it out',
+  in: 'Take it in',
+  fileOut: 'Leave the file out',
+  fileIn: 'Take the file in',
+  is: 'left out',
+  key: 'leave the change out, or take it in',
+};
+
+/** In the files of a session: they become what they were. */
+export const takingBack: ChoosingWords = {
+  out: 'Take it back',
+  in: 'Keep it',
+  fileOut: 'Take the file back',
+  fileIn: 'Keep the file',
+  is: 'to be taken back',
+  key: 'take the change back, or keep it',
+};
+
+/** How what is left out is asked for and changed; null where nothing of it can be. */
 export type Choosing = {
   readonly leftOut: LeftOut;
   readonly toggle: (path: string, key?: string) => void;
+  readonly words: ChoosingWords;
 } | null;
 
 /** Whether a file is left out as a whole, or one change of it, alone or with its file. */

@@ -69,7 +69,7 @@ const commandsOf = (given: {
     one('n', 'next change', () => goHunk(1)),
     one('p', 'change before', () => goHunk(-1)),
     one('c', 'comment on the change', commentHere),
-    ...(given.choosing === null ? [] : [one('x', 'leave the change out, or take it in', leaveOutHere)]),
+    ...(given.choosing === null ? [] : [one('x', given.choosing.words.key, leaveOutHere)]),
     one('s', 'side by side, or one under the other', given.turn),
   ];
 };
@@ -101,7 +101,7 @@ const FileHead = ({ file, choosing, beside, turn }: FileHeadProps) => (
     <span className="ml-auto flex flex-wrap gap-2">
       {choosing === null ? null : (
         <Button aria-pressed={isLeftOut(choosing.leftOut, file.path)} onClick={() => choosing.toggle(file.path)}>
-          {isLeftOut(choosing.leftOut, file.path) ? 'Take the file in' : 'Leave the file out'}
+          {isLeftOut(choosing.leftOut, file.path) ? choosing.words.fileIn : choosing.words.fileOut}
         </Button>
       )}
       <Button aria-pressed={beside} onClick={turn}>
