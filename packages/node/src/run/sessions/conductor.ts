@@ -54,6 +54,7 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
 
   /** As long as there is something to do, and nobody else does it, a program runs and is followed. */
   const conduct = async (id: string, mine: Conducting): Promise<void> => {
+    if (!isGoingOn(await findSession(parts.store.read, id))) return;
     const held = await leases.take(id);
     if (typeof held === 'number') {
       mine.fromMs = held;
@@ -63,7 +64,7 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
       mine.again = false;
       mine.fromMs = null;
       const session = await findSession(parts.store.read, id);
-      if (session === null || session.ended_at !== null) return;
+      if (!isGoingOn(session)) return;
       const going = await goOn(held, session, { mine, detached: detached.signal });
       if (!going && !mine.again) return;
     }
@@ -182,6 +183,9 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
 const ignoreLost = (thrown: unknown): void => {
   if (!isLeaseLost(thrown)) throw thrown;
 };
+
+/** It is there and has not ended. */
+const isGoingOn = (session: SessionRow | null): session is SessionRow => session !== null && session.ended_at === null;
 
 /** It was asked for, and its program was never there. */
 const isBegun = ({ state }: SessionRow): boolean => state === 'starting';
