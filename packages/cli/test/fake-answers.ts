@@ -267,11 +267,12 @@ const applyTask = (task: Task, body: Record<string, unknown>): unknown => {
       fix: `orrery task apply ${task.id} --mode branch`,
       details: { files: 1 },
     });
+  const without = (body['without'] ?? []) as { path: string }[];
   return {
     taskId: task.id,
     branch: body['branch'] ?? 'main',
     headSha: 'b'.repeat(40),
     treeUpdated: body['mode'] !== 'branch',
-    note: 'main was moved on by 1 commit.',
+    note: `main was moved on by 1 commit${without.map(({ path }) => `, without ${path}`).join('')}.`,
   };
 };

@@ -35,6 +35,11 @@ export const TaskPage = () => {
       )}
       <div className="flex flex-wrap items-center gap-3 py-1">
         <ToChanges task={task} />
+        {['running', 'waiting'].includes(task.state) ? (
+          <Link to="/terminals/$name" params={{ name: task.id }} className="text-accent underline">
+            Terminals
+          </Link>
+        ) : null}
         {mayAct && task.result === null ? <Again task={task} /> : null}
       </div>
       <Checks task={task} />

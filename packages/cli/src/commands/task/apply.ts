@@ -11,7 +11,8 @@ export const taskApply: Command = async (context) => {
   const id = await taskIdOf(connection, input.argument('task') ?? '');
   const branch = input.text('branch');
   const mode = input.text('mode') === 'branch' ? ('branch' as const) : ('tree' as const);
-  const body = { mode, ...(branch === null ? {} : { branch }) };
+  const without = input.list('without').map((path) => ({ path }));
+  const body = { mode, ...(branch === null ? {} : { branch }), ...(without.length === 0 ? {} : { without }) };
   const applied = await context.change({
     intent: { id, ...body },
     send: () => connection.client.call('taskApply', { params: { id }, body, timeoutMs: 120_000 }),

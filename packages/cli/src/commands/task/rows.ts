@@ -163,10 +163,12 @@ export const taskCommands: readonly CommandSpec[] = [
         choices: ['tree', 'branch'],
       },
       { name: 'branch', kind: 'text', value: 'NAME', summary: 'name of the branch' },
+      { name: 'without', kind: 'texts', value: 'FILE', summary: 'leave out what it changes in this file; may be given again' },
     ],
     examples: [
       { line: 'orrery task apply last', does: 'into the clean tree that is checked out' },
       { line: 'orrery task apply last --mode branch --branch fix/test', does: 'as a branch, leaving the tree alone' },
+      { line: 'orrery task apply last --without package-lock.json', does: 'all but what it changes in one file, as one commit' },
     ],
     operations: ['taskApply'],
     changes: 'plain',
