@@ -2,10 +2,9 @@
 import type { Client } from '@orrery/client';
 import type { InteractionView, SessionView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
-import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
@@ -40,26 +39,32 @@ const cases = {
   fail: [{ shell: 'echo fail > fail.txt' }, { text: 'never' }, { text: 'A later turn.' }],
 };
 
+const place = placeOfSuite();
+let model: ScriptedModel;
+let client: Client;
+let repository: string;
+
+beforeAll(async () => {
+  model = await modelOfSuite(scriptsOf(cases));
+  place.configure(configFor(model));
+  await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+  client = place.client(await place.up());
+  repository = makeRepository(place, 'asked-about', {});
+  await client.call('projectAdd', { body: { source: repository } });
+});
+
 for (const name of ['claude', 'codex'] as const satisfies readonly AgentName[]) {
   describe.skipIf(!isThere(name))(`what ${name} asks`, SLOW, () => {
-    const place = placeOfSuite();
-    let model: ScriptedModel;
-    let life: Life;
-    let client: Client;
-    let repository: string;
-
-    beforeAll(async () => {
-      model = await modelOfSuite(scriptsOf(cases));
-      place.configure(configFor(model, { harness: name }));
-      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
-      life = await place.up();
-      client = place.client(life);
-      repository = makeRepository(place, 'asked-about', {});
-      await client.call('projectAdd', { body: { source: repository } });
+    beforeAll(() => model.reset(scriptsOf(cases)));
+    afterAll(async () => {
+      const { items } = await client.call('sessionList', { query: {} });
+      for (const { id, state } of items) if (state !== 'ended') await client.call('sessionEnd', { params: { id }, body: {} });
     });
 
     const start = (kind: string, more: object = {}): Promise<SessionView> =>
-      client.call('sessionCreate', { body: { project: repository, mode: 'ask', prompt: `Do it. [${kind}]`, ...more } });
+      client.call('sessionCreate', {
+        body: { project: repository, harness: name, mode: 'ask', prompt: `Do it. [${kind}]`, ...more },
+      });
     const firstTurn = async (id: string) => (await client.call('turnList', { params: { id } })).items[0]!.id;
     const asked = (id: string, kind: InteractionView['ask']['kind']): Promise<InteractionView> =>
       waitFor(

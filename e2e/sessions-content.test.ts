@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
-import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, sessionIn, turnOver } from './support/sessions.ts';
@@ -20,8 +19,6 @@ const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 const says = (text: string) => ({ text });
 const cases = {
-  image: [says('A red dot.'), says('More.')],
-  file: [{ shell: 'cat "$HOME"/attachments-*/notes.txt > seen.txt' }, says('I read it.')],
   window: [
     { text: 'Much was said.', usage: { input: 5_000, output: 20 } },
     { text: 'More was said.', usage: { input: 6_000, output: 20 } },
@@ -65,42 +62,57 @@ const tools = {
 const kinds = <Kind extends OrreryEvent['body']['kind']>(events: readonly OrreryEvent[], kind: Kind) =>
   events.flatMap(({ body }) => (body.kind === kind ? [body as Extract<OrreryEvent['body'], { kind: Kind }>] : []));
 
+const script = scriptsOf({
+  ...cases,
+  agent: [{ ...says('Nothing there.'), match: 'SUBAGENT' }, ...tools.claude.agent, says('Begun.'), says('It is back.')],
+  background: [...tools.claude.background, says('It serves.')],
+});
+
 /** A case that is one of this program, or is not. */
 const where = (has: boolean) => (has ? it : (_name: string, _test: () => Promise<void>): void => undefined);
+
+const place = placeOfSuite();
+let model: ScriptedModel;
+let client: Client;
+let repository: string;
+
+beforeAll(async () => {
+  model = await modelOfSuite(script);
+  place.configure(configFor(model));
+  await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+  client = place.client(await place.up());
+  repository = makeRepository(place, 'talked-about', {});
+  await client.call('projectAdd', { body: { source: repository } });
+});
 
 for (const name of ['claude', 'codex', 'pi'] as const) {
   const own = tools[name];
   describe.skipIf(!isThere(name))(`what conversations with ${name} hold`, SLOW, () => {
-    const place = placeOfSuite();
-    let model: ScriptedModel;
-    let life: Life;
-    let client: Client;
-    let repository: string;
-
-    beforeAll(async () => {
-      const more = {
-        ...(own.plan === null ? {} : { plan: [...own.plan, says('Planned.')] }),
-        ...(own.agent === null
-          ? {}
-          : { agent: [{ ...says('Nothing there.'), match: 'SUBAGENT' }, ...own.agent, says('Begun.'), says('It is back.')] }),
-        ...(own.background === null ? {} : { background: [...own.background, says('It serves.')] }),
-      };
-      model = await modelOfSuite(scriptsOf({ ...cases, ...more }));
-      place.configure(configFor(model, { harness: name }));
-      await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
-      life = await place.up();
-      client = place.client(life);
-      repository = makeRepository(place, 'talked-about', {});
-      await client.call('projectAdd', { body: { source: repository } });
+    afterAll(async () => {
+      const { items } = await client.call('sessionList', { query: {} });
+      for (const { id, state } of items) if (state !== 'ended') await client.call('sessionEnd', { params: { id }, body: {} });
     });
 
-    const begin = async (prompt?: string, more: object = {}): Promise<SessionView> => {
-      const asked = { project: repository, mode: 'all' as const, ...(prompt === undefined ? {} : { prompt }), ...more };
+    /** What the conversation without a script of its own is answered from now on. */
+    const plays = (steps: readonly object[]): void => model.reset({ ...script, steps });
+    const toldLast = (): string | undefined => model.log().findLast(({ call }) => (call?.tools.length ?? 0) > 0)?.body;
+
+    const begin = async (prompt?: string): Promise<SessionView> => {
+      const asked = { project: repository, harness: name, mode: 'all' as const, ...(prompt === undefined ? {} : { prompt }) };
       return client.call('sessionCreate', { body: asked });
     };
     const send = async (id: string, text: string, more: object = {}): Promise<TurnView> => {
       const turn = await client.call('turnAdd', { params: { id }, body: { text, ...more } });
       return turnOver(client, id, turn.id);
+    };
+    let common: string | null = null;
+    /** The conversation of those that need none of their own, while it is awake. */
+    const talking = async (): Promise<SessionView> => {
+      const now = common === null ? null : await client.call('sessionShow', { params: { id: common } });
+      if (now?.state === 'idle') return now;
+      const { id } = await begin();
+      common = id;
+      return sessionIn(client, id, ['idle']);
     };
     const first = async (id: string): Promise<TurnView> =>
       turnOver(client, id, (await client.call('turnList', { params: { id } })).items[0]!.id);
@@ -108,40 +120,42 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
       client.call('attachmentAdd', { params: { id }, query: { name: called }, body });
 
     it('gives the model an image, whatever its name says it is', async () => {
-      const { id } = await begin();
+      const { id } = await talking();
+      plays([says('A red dot.')]);
       const png = Buffer.from(DOT, 'base64');
       const image = await attach(id, 'report.txt', png);
       expect([image.mediaType, image.bytes]).toEqual(['image/png', png.length]);
-      const turn = await send(id, 'What is this? [image]', { attachments: [image.id] });
+      const turn = await send(id, 'What is this?', { attachments: [image.id] });
       expect([turn.outcome, turn.attachments.map((one) => one.id)]).toEqual(['success', [image.id]]);
-      expect(callsWith(model, '[image]').some(({ body }) => body.includes(DOT))).toBe(true);
-      const [said] = kinds(await logOf(client, id), 'user');
+      expect(toldLast()).toContain(DOT);
+      const said = kinds(await logOf(client, id), 'user').at(-1);
       expect(said?.attachments).toEqual([{ id: image.id, name: 'report.txt', mediaType: 'image/png', bytes: png.length }]);
     });
 
     it('puts another file beside the checkout, where the agent reads it', async () => {
-      const { id, environment } = await begin();
+      const { id, environment } = await talking();
+      plays([{ shell: 'cat "$HOME"/attachments-*/notes.txt > seen.txt' }, says('I read it.')]);
       const file = await attach(id, '../../notes.txt', Buffer.from('what was noted'));
       expect([file.name, file.mediaType]).toEqual(['notes.txt', 'text/plain']);
-      expect((await send(id, 'Read this. [file]', { attachments: [file.id] })).outcome).toBe('success');
+      expect((await send(id, 'Read this.', { attachments: [file.id] })).outcome).toBe('success');
       const seen = join(place.data, 'environments', environment.id, 'home', `attachments-${file.id}`, 'notes.txt');
       expect(readFileSync(seen, 'utf8')).toBe('what was noted');
-      expect(callsWith(model, '[file]').at(-1)?.body).toContain(`attachments-${file.id}/notes.txt`);
+      expect(toldLast()).toContain(`attachments-${file.id}/notes.txt`);
     });
 
     it('is given files from the command line', async () => {
-      const session = await begin(undefined, { name: 'typed' });
-      await sessionIn(client, session.id, ['idle']);
+      const { id } = await talking();
+      plays([says('The same.')]);
       const path = join(place.data, 'dot.png');
       writeFileSync(path, Buffer.from(DOT, 'base64'));
-      const sent = await place.cli(['session', 'send', 'typed', 'And this? [image]', '--attach', path]);
+      const sent = await place.cli(['session', 'send', id, 'And this?', '--attach', path]);
       expect([sent.code, sent.stderr]).toEqual([0, expect.stringContaining('attached dot.png (image/png)')]);
-      const missing = await place.cli(['session', 'send', 'typed', 'x', '--attach', '/nowhere/at/all']);
+      const missing = await place.cli(['session', 'send', id, 'x', '--attach', '/nowhere/at/all']);
       expect(missing.code).toBe(2);
     });
 
     it('refuses what it was not given', async () => {
-      const { id } = await begin();
+      const { id } = await talking();
       expect(await codeOf(client.call('turnAdd', { params: { id }, body: { text: 'x', attachments: ['fil_none'] } }))).toBe(
         'not_found',
       );
@@ -152,6 +166,32 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
       expect(
         await codeOf(client.call('turnAdd', { params: { id }, body: { text: '', action: 'command', command: 'no-such' } })),
       ).toBe('unsupported');
+    });
+
+    where(name === 'claude')('runs a command that the program reported, and says what came of one that fails', async () => {
+      const { id } = await talking();
+      plays([]);
+      const { commands } = await client.call('sessionCommands', { params: { id } });
+      expect(commands.map((one) => one.name)).toContain('usage');
+      const turn = await send(id, '', { action: 'command', command: 'usage' });
+      expect([turn.outcome, turn.text]).toEqual(['success', '/usage']);
+      expect(kinds(await logOf(client, id), 'text').at(-1)?.text).toContain('cost');
+      const fresh = await begin();
+      const empty = await send(fresh.id, '', { action: 'compact' });
+      expect([empty.outcome, empty.reason]).toEqual(['error', expect.stringContaining('No messages to compact')]);
+      expect(model.log().some(({ body }) => body.includes('/usage'))).toBe(false);
+    });
+
+    where(own.plan !== null)('tells its plan as it changes', async () => {
+      const { id } = await talking();
+      plays([...tools.claude.plan, says('Planned.')]);
+      expect((await send(id, 'Plan it.')).outcome).toBe('success');
+      const plans = kinds(await logOf(client, id), 'plan');
+      expect(plans.map(({ entries }) => entries)).toEqual([
+        [{ text: 'read the code', status: 'pending' }],
+        [{ text: 'read the code', status: 'active' }],
+      ]);
+      expect((await place.cli(['session', 'log', id])).stdout).toContain('▸ read the code');
     });
 
     it('tells how full the window is, what it cost, and that it was summed up', async () => {
@@ -197,8 +237,7 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
     });
 
     it('reports models, kept also when no program runs', async () => {
-      const { id } = await begin();
-      await sessionIn(client, id, ['idle']);
+      const { id } = await talking();
       const reported = await client.call('harnessModels', { params: { id: name } });
       expect(reported.provenance).toBe('live');
       expect(reported.models.every((one) => one.id === `${one.provider}/${one.model}`)).toBe(true);
@@ -208,31 +247,6 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
       expect((await client.call('sessionCommands', { params: { id } })).provenance).toBe('cached');
       const shown = await place.cli(['harness', 'models', name]);
       expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining(reported.models[0]!.id)]);
-    });
-
-    where(name === 'claude')('runs a command that the program reported, and says what came of one that fails', async () => {
-      const { id } = await begin();
-      await sessionIn(client, id, ['idle']);
-      const { commands } = await client.call('sessionCommands', { params: { id } });
-      expect(commands.map((one) => one.name)).toContain('usage');
-      const turn = await send(id, '', { action: 'command', command: 'usage' });
-      expect([turn.outcome, turn.text]).toEqual(['success', '/usage']);
-      expect(kinds(await logOf(client, id), 'text').at(-1)?.text).toContain('cost');
-      const fresh = await begin();
-      const empty = await send(fresh.id, '', { action: 'compact' });
-      expect([empty.outcome, empty.reason]).toEqual(['error', expect.stringContaining('No messages to compact')]);
-      expect(model.log().some(({ body }) => body.includes('/usage'))).toBe(false);
-    });
-
-    where(own.plan !== null)('tells its plan as it changes', async () => {
-      const { id } = await begin('Plan it. [plan]');
-      expect((await first(id)).outcome).toBe('success');
-      const plans = kinds(await logOf(client, id), 'plan');
-      expect(plans.map(({ entries }) => entries)).toEqual([
-        [{ text: 'read the code', status: 'pending' }],
-        [{ text: 'read the code', status: 'active' }],
-      ]);
-      expect((await place.cli(['session', 'log', id])).stdout).toContain('▸ read the code');
     });
 
     where(own.agent !== null)('puts what a sub-agent does under its name, and tells its end', async () => {

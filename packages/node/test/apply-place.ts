@@ -1,7 +1,17 @@
 // What tests of interrupted applies start from: a repository with work of the user's own in it, and a result for it.
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  type Stats,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { commitAll, gitIn, plainRepository, writeFiles } from '@orrery/testkit';
 import { createResults, type Apply, type Results } from '../src/project/index.ts';
 import type { Git } from '../src/git/run.ts';
@@ -24,20 +34,40 @@ const work = (tree: string): void => {
   chmodSync(join(tree, 'README.md'), 0o755);
 };
 
+/** Every path below a folder with what it is, in order; paths that `enter` refuses are left out with what is below them. */
+const walk = (root: string, folder: string, enter: (path: string) => boolean): readonly (readonly [path: string, at: Stats])[] =>
+  readdirSync(join(root, folder))
+    .toSorted()
+    .map((name) => join(folder, name))
+    .filter(enter)
+    .flatMap((path) => {
+      const at = lstatSync(join(root, path));
+      return [[path, at] as const, ...(at.isDirectory() ? walk(root, path, enter) : [])];
+    });
+
+const described = (root: string, path: string, at: Stats): string => {
+  const target = at.isSymbolicLink() ? readlinkSync(join(root, path)) : '';
+  return [path, at.isDirectory() ? 'folder' : at.isSymbolicLink() ? 'link' : 'file', (at.mode & 0o7777).toString(8), target].join(
+    ' ',
+  );
+};
+
+const STRAY = /(?:\.lock|_HEAD)$|^(?:orrery|tmp_)/;
+
 /** All that a person can see of a repository, and everything in its Git directory that is not Git's own. */
 const lookAtRepository = (root: string) => {
-  const find = (...args: string[]): string[] =>
-    execFileSync('find', args, { cwd: root, encoding: 'utf8' }).trim().split('\n').sort();
-  const outside = ['.', '-path', './.git', '-prune', '-o'];
+  const all = walk(root, '', (path) => path !== '.git');
   return {
-    files: find(...outside, '-printf', '%p %y %m %l\n'),
-    contents: find(...outside, '-type', 'f', '-print').map((path) => `${path}: ${readFileSync(join(root, path), 'utf8')}`),
+    files: all.map(([path, at]) => described(root, path, at)),
+    contents: all.filter(([, at]) => at.isFile()).map(([path]) => `${path}: ${readFileSync(join(root, path), 'utf8')}`),
     status: gitIn(root, 'status', '--porcelain', '--untracked-files=all', '--ignored'),
     index: gitIn(root, 'ls-files', '--stage'),
     tree: gitIn(root, 'rev-parse', 'HEAD^{tree}'),
     branches: gitIn(root, 'for-each-ref', '--format=%(refname) %(tree)', 'refs/heads'),
     config: readFileSync(join(root, '.git/config'), 'utf8'),
-    strays: find('.git', '-name', '*.lock', '-o', '-name', 'orrery*', '-o', '-name', 'tmp_*', '-o', '-name', '*_HEAD'),
+    strays: walk(root, '.git', () => true)
+      .map(([path]) => path)
+      .filter((path) => STRAY.test(basename(path))),
     reflog: gitIn(root, 'reflog', 'show', '--format=%gs', 'HEAD'),
   };
 };
@@ -61,10 +91,12 @@ export const openApplyPlace = async () => {
   const look = (): Look => lookAtRepository(root);
   /** Remembers the repository; answers what makes it so again. */
   const save = (): (() => void) => {
-    execFileSync('cp', ['-a', root, saved]);
+    const copy = (from: string, to: string): void =>
+      cpSync(from, to, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+    copy(root, saved);
     return () => {
       rmSync(root, { recursive: true });
-      execFileSync('cp', ['-a', saved, root]);
+      copy(saved, root);
     };
   };
   /** Another life of the node, or one with a Git of its own. */
