@@ -10,5 +10,6 @@ export const conversationFiles: readonly string[] = [
   'e2e/sessions-{asks,content,life,rewind}.test.ts',
   'e2e/spoken-turns.test.ts',
   'e2e/turn-programs.test.ts',
+  'e2e/web-making.test.ts',
   'e2e/web.test.ts',
 ];

@@ -13,6 +13,7 @@ const links = [
   { to: '/', name: 'Inbox', key: 'i' },
   { to: '/sessions', name: 'Sessions', key: 's' },
   { to: '/tasks', name: 'Tasks', key: 't' },
+  { to: '/environments', name: 'Environments', key: 'e' },
   { to: '/node', name: 'Node', key: 'o' },
 ] as const;
 

@@ -1,8 +1,13 @@
 import { createRootRoute, createRoute, createRouter, type RouterHistory } from '@tanstack/react-router';
 import { AgentsPage } from './pages/agents.tsx';
 import { BackendsPage } from './pages/backends.tsx';
+import { EnvironmentPage } from './pages/environment.tsx';
+import { EnvironmentsPage } from './pages/environments.tsx';
 import { InboxPage } from './pages/inbox.tsx';
 import { LoginPage } from './pages/login.tsx';
+import { NewEnvironmentPage } from './pages/new-environment.tsx';
+import { NewSessionPage } from './pages/new-session.tsx';
+import { NewTaskPage } from './pages/new-task.tsx';
 import { NodeFactsPage } from './pages/node.tsx';
 import { NothingHere } from './pages/nothing-here.tsx';
 import { SessionChangesPage } from './pages/session-changes.tsx';
@@ -20,10 +25,15 @@ export const makeRouter = (around: () => React.ReactNode, history?: RouterHistor
   const pages = [
     page('/', InboxPage),
     page('/login', LoginPage),
+    page('/environments', EnvironmentsPage),
+    page('/environments/new', NewEnvironmentPage),
+    page('/environments/$id', EnvironmentPage),
     page('/sessions', SessionsPage),
+    page('/sessions/new', NewSessionPage),
     page('/sessions/$name', SessionPage),
     page('/sessions/$name/changes', SessionChangesPage),
     page('/tasks', TasksPage),
+    page('/tasks/new', NewTaskPage),
     page('/tasks/$name', TaskPage),
     page('/tasks/$name/changes', TaskChangesPage),
     page('/terminals/$name', TerminalsPage),

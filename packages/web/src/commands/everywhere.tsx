@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useContext, useState } from 'react';
+import { useMayAct } from '../state/caller.ts';
 import { answerAsk, goToNextAsk, isAsked } from './needs-me.ts';
 import type { Command } from './registry.ts';
 import { CommandsContext, useCommandKeys, useCommands } from './use-commands.ts';
@@ -10,10 +11,26 @@ const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
 /** A page that can be gone to from everywhere; `key` follows `g`. */
 export type PageLink = { readonly to: string; readonly name: string; readonly key?: string };
 
+const answers: readonly Command[] = [
+  { id: 'allow', does: 'allow once what is asked', group: 'Do', keys: 'a', when: isAsked, run: () => answerAsk('approved') },
+  { id: 'deny', does: 'deny what is asked', group: 'Do', keys: 'd', when: isAsked, run: () => answerAsk('denied') },
+];
+
+/** What can be made from everywhere, by who may. */
+const newThings = (mayAct: boolean, go: (to: string) => () => void): readonly Command[] => {
+  const of = { group: 'Do', when: () => mayAct } as const;
+  return [
+    { ...of, id: 'new session', does: 'new session', keys: 'N', run: go('/sessions/new') },
+    { ...of, id: 'new task', does: 'new task', keys: 'T', run: go('/tasks/new') },
+    { ...of, id: 'new environment', does: 'new environment', run: go('/environments/new') },
+  ];
+};
+
 /** What can be done on every page, and the button that opens the list of it. */
 export const Everywhere = ({ links }: { readonly links: readonly PageLink[] }) => {
   const { list } = useContext(CommandsContext);
   const navigate = useNavigate();
+  const mayAct = useMayAct();
   const [open, setOpen] = useState<{ readonly what: 'palette' | 'help'; readonly commands: readonly Command[] } | null>(null);
   const show = (what: 'palette' | 'help') => (): void => setOpen({ what, commands: list() });
   const close = (): void => setOpen((now) => (now === open ? null : now));
@@ -38,8 +55,8 @@ export const Everywhere = ({ links }: { readonly links: readonly PageLink[] }) =
         if (!goToNextAsk()) go('/')();
       },
     },
-    { id: 'allow', does: 'allow once what is asked', group: 'Do', keys: 'a', when: isAsked, run: () => answerAsk('approved') },
-    { id: 'deny', does: 'deny what is asked', group: 'Do', keys: 'd', when: isAsked, run: () => answerAsk('denied') },
+    ...newThings(mayAct, go),
+    ...answers,
   ]);
   return (
     <>

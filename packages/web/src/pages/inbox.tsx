@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ask } from '../parts/ask.tsx';
 import { Notifying } from '../parts/notifying.tsx';
+import { NewWork } from '../parts/new-work.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
 
@@ -21,6 +22,7 @@ export const InboxPage = () => {
   return (
     <>
       <h1 className="sr-only">Inbox</h1>
+      <NewWork />
       {nothing ? (
         <Empty command='orrery session start "look at the failing test"'>
           Nothing waits for you. To give an agent something to do:

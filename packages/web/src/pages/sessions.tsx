@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../parts/ago.tsx';
 import { Limit } from '../parts/limit.tsx';
+import { NewWork } from '../parts/new-work.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
 
@@ -14,10 +15,16 @@ export const SessionsPage = () => {
   if (error !== null) return <Failed error={error} />;
   if (data === undefined) return <Loading />;
   if (data.items.length === 0)
-    return <Empty command='orrery session start "look at the failing test"'>There is no session yet.</Empty>;
+    return (
+      <>
+        <NewWork />
+        <Empty command='orrery session start "look at the failing test"'>There is no session yet.</Empty>
+      </>
+    );
   return (
     <>
       <h1 className="sr-only">Sessions</h1>
+      <NewWork />
       <ul>
         {data.items.map((session) => (
           <li key={session.id} className="flex min-h-7 flex-wrap items-baseline gap-x-3 border-b border-line py-1">

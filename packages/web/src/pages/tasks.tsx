@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../parts/ago.tsx';
+import { NewWork } from '../parts/new-work.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
 
@@ -9,10 +10,17 @@ export const TasksPage = () => {
   const { data, error } = useQuery({ queryKey: ['tasks'], queryFn: () => node.call('taskList', { query: { limit: 100 } }) });
   if (error !== null) return <Failed error={error} />;
   if (data === undefined) return <Loading />;
-  if (data.items.length === 0) return <Empty command='orrery run "fix the failing test"'>There is no task yet.</Empty>;
+  if (data.items.length === 0)
+    return (
+      <>
+        <NewWork />
+        <Empty command='orrery run "fix the failing test"'>There is no task yet.</Empty>
+      </>
+    );
   return (
     <>
       <h1 className="sr-only">Tasks</h1>
+      <NewWork />
       <ul>
         {data.items.map((task) => (
           <li key={task.id} className="flex min-h-7 flex-wrap items-baseline gap-x-3 border-b border-line py-1">

@@ -31,6 +31,15 @@ export const Failed = ({ error, known = false }: { readonly error: unknown; read
   );
 };
 
+/** A list that was there and could not be asked for again. */
+export const Stale = ({ error }: { readonly error: unknown }) =>
+  error === null ? null : (
+    <>
+      <p className="text-careful">! What is shown may be old.</p>
+      <Failed error={error} />
+    </>
+  );
+
 const looks: Readonly<Record<string, readonly [mark: string, look: string]>> = {
   running: ['●', 'text-accent'],
   starting: ['●', 'text-accent'],
@@ -41,6 +50,12 @@ const looks: Readonly<Record<string, readonly [mark: string, look: string]>> = {
   idle: ['○', 'text-quiet'],
   dormant: ['○', 'text-quiet'],
   ended: ['–', 'text-quiet'],
+  ready: ['✓', 'text-good'],
+  passed: ['✓', 'text-good'],
+  creating: ['●', 'text-accent'],
+  'setting-up': ['●', 'text-accent'],
+  deleting: ['●', 'text-accent'],
+  stopped: ['○', 'text-quiet'],
 };
 
 /** A state as mark, word and colour. */

@@ -1,0 +1,111 @@
+/** What a person makes in the web client: a first session, a task, environments; on a real node, in a real browser. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@orrery/client';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
+import { chromium } from './support/chromium.ts';
+import { placeOfSuite } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
+
+const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
+describe.skipIf(chromium === null || !built || !isThere('claude'))('making things in the page', { timeout: 240_000 }, () => {
+  const place = placeOfSuite();
+  const browser = browserOfSuite();
+  let client: Client;
+  let repository: string;
+  let page: Page;
+
+  beforeAll(async () => {
+    const model = await modelOfSuite(scriptsOf({ first: [{ text: 'Here I am.' }], task: [{ shell: 'echo made > made.txt' }] }));
+    place.configure(configFor(model, { harness: 'claude' }));
+    await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
+    client = place.client(await place.up());
+    repository = makeRepository(place, 'site', { init: 'echo "set up here"', validation: 'test -e made.txt' });
+    page = await browser.open();
+    await letIn(place, page);
+  });
+
+  it('a node with nothing leads to a first session: a repository, an agent, words', async () => {
+    await page.getByText('Nothing waits for you.').waitFor();
+    await page.keyboard.press('N');
+    await page.getByText('It becomes your first project.').waitFor();
+    await page.getByLabel('Repository').fill(`${place.folder}/nothing-here`);
+    await page.getByRole('button', { name: 'Begin' }).click();
+    const field = page.locator('div', { has: page.locator('> label', { hasText: 'Repository' }) });
+    await field.getByRole('alert').waitFor();
+    expect(await page.getByLabel('Repository').getAttribute('aria-invalid')).toBe('true');
+    await picture(page, 'new-session');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByLabel('Repository').fill(repository);
+    await page.getByLabel('What is to be done').fill('Say where you are. [first]');
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByText('Here I am.').waitFor({ timeout: 60_000 });
+    expect((await client.call('projectList', { query: {} })).items.map(({ source }) => source)).toEqual([repository]);
+  });
+
+  it('a task is given, and what its repository checks is said before', async () => {
+    await page.keyboard.press('T');
+    await page.getByText("The repository's own script checks the result").waitFor();
+    expect(await page.getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true);
+    await page.getByLabel('What is to be done').fill('Make it. [task]');
+    await page.getByRole('button', { name: 'Give it' }).click();
+    await page.getByText('accepted').first().waitFor({ timeout: 60_000 });
+  });
+
+  it('an environment is made, set up in sight, renamed, copied, stopped and deleted', async () => {
+    await page.getByRole('link', { name: 'Environments' }).click();
+    await page.getByRole('region', { name: 'site' }).getByRole('link', { name: 'New environment' }).click();
+    await page.getByLabel('Base').fill('no-such-branch');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Base').fill('');
+    await page.getByLabel('Name').fill('box');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('heading', { name: 'box', exact: true }).waitFor();
+    await page.getByLabel('Log of the set-up').getByText('set up here').waitFor({ timeout: 30_000 });
+    await page.getByText('passed').waitFor();
+    await picture(page, 'environment');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('crate');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'crate' }).waitFor();
+    await page.getByRole('button', { name: 'Fork' }).click();
+    await page.getByText('copied from').waitFor({ timeout: 30_000 });
+    await page.getByRole('link', { name: 'Environments' }).click();
+    await page.getByRole('link', { name: 'crate', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).waitFor({ timeout: 30_000 });
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByText('Its files and home go.').waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('link', { name: 'New environment' }).waitFor();
+    await page.getByRole('link', { name: 'crate', exact: true }).waitFor({ state: 'detached' });
+  });
+
+  it('what only an environment holds keeps it until it is saved', async () => {
+    const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'kept' } });
+    await page.goto(page.url().replace(/\/environments.*/, `/environments/${id}`));
+    await page.getByText('passed').waitFor({ timeout: 30_000 });
+    expect((await place.cli(['env', 'exec', 'kept', '--', 'sh', '-c', 'echo mine > mine.txt'])).code).toBe(0);
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'Save that work, then delete' }).click({ timeout: 30_000 });
+    await page.getByRole('link', { name: 'New environment' }).waitFor({ timeout: 30_000 });
+    expect((await client.call('salvageList', { query: {} })).items).toHaveLength(1);
+  });
+
+  it('the pages fit a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const path of ['/environments', '/environments/new', '/sessions/new', '/tasks/new']) {
+      await page.goto(new URL(path, page.url()).href);
+      await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      await picture(page, `phone${path.replaceAll('/', '-')}`);
+      expect(await barriers(page)).toEqual([]);
+    }
+  });
+});
