@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
+import { gitIn } from '@orrery/testkit';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
@@ -98,9 +99,50 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     expect((await client.call('salvageList', { query: {} })).items).toHaveLength(1);
   });
 
+  it('saved work is brought back as a branch; what models took, who did what and who is let in stand in their pages', async () => {
+    await page.getByRole('link', { name: 'Node', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Saved work' }).click();
+    await page.getByText('site').first().click();
+    await page.getByText('mine.txt').waitFor();
+    await page.getByLabel('Branch').fill('rescued');
+    await page.getByRole('button', { name: 'Bring it back as a branch' }).click();
+    await page.getByText('it is on rescued').waitFor();
+    expect(gitIn(repository, 'show', 'rescued:mine.txt')).toContain('mine');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page
+      .getByRole('row', { name: /claude/ })
+      .first()
+      .waitFor();
+    await picture(page, 'usage');
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByLabel('Action').fill('token');
+    await page.getByRole('list', { name: 'Records' }).getByText('token.create').first().waitFor();
+    await page.getByLabel('Action').fill('no-such-action');
+    await page.getByText('Nothing of that kind is on record.').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Access' }).click();
+    const browsers = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem').filter({ hasText: 'browser' });
+    await browsers.first().waitFor();
+    await picture(page, 'access');
+    expect(await barriers(page)).toEqual([]);
+    const audited = await place.cli(['audit', '--action', 'token', '--json']);
+    expect(audited.code).toBe(0);
+  });
+
   it('the pages fit a phone', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
-    for (const path of ['/environments', '/environments/new', '/sessions/new', '/tasks/new']) {
+    for (const path of [
+      '/environments',
+      '/environments/new',
+      '/sessions/new',
+      '/tasks/new',
+      '/usage',
+      '/salvage',
+      '/audit',
+      '/access',
+    ]) {
       await page.goto(new URL(path, page.url()).href);
       await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);

@@ -109,6 +109,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   tokenCreate: post('/tokens'),
   tokenRemove: remove('/tokens/:id'),
   usageShow: get('/usage'),
+  auditList: get('/audit'),
   configExplain: get('/config/explain'),
 };
 

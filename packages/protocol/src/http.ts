@@ -11,6 +11,7 @@ import { sessionOperations } from './session-operations.ts';
 import { reportedCatalogue } from './session.ts';
 import { project } from './project.ts';
 import { projectOperations } from './project-operations.ts';
+import { auditOperations } from './audit.ts';
 import { salvageOperations } from './salvage-operations.ts';
 import { pageOf } from './scalars.ts';
 import { done, empty, id, operation } from './operation.ts';
@@ -193,6 +194,7 @@ export const operations = {
   }),
 
   ...salvageOperations,
+  ...auditOperations,
 
   ...loginOperations,
 

@@ -156,6 +156,7 @@ export {
 } from './node.ts';
 export { includesScope, scope, scopes, tokenCreate, tokenCreated, tokenView, type Scope, type TokenView } from './token.ts';
 export { type PreviewLink } from './preview.ts';
+export { auditRecord, type AuditView } from './audit.ts';
 export { salvage, salvageRestore, salvageRestored, type Salvage } from './salvage.ts';
 export { type Operation } from './operation.ts';
 export {

@@ -1,5 +1,7 @@
 import { createRootRoute, createRoute, createRouter, type RouterHistory } from '@tanstack/react-router';
+import { AccessPage } from './pages/access.tsx';
 import { AgentsPage } from './pages/agents.tsx';
+import { AuditPage } from './pages/audit.tsx';
 import { BackendsPage } from './pages/backends.tsx';
 import { EnvironmentPage } from './pages/environment.tsx';
 import { EnvironmentsPage } from './pages/environments.tsx';
@@ -10,6 +12,7 @@ import { NewSessionPage } from './pages/new-session.tsx';
 import { NewTaskPage } from './pages/new-task.tsx';
 import { NodeFactsPage } from './pages/node.tsx';
 import { NothingHere } from './pages/nothing-here.tsx';
+import { SalvagePage } from './pages/salvage.tsx';
 import { SessionChangesPage } from './pages/session-changes.tsx';
 import { SessionPage } from './pages/session.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
@@ -17,6 +20,7 @@ import { TaskChangesPage } from './pages/task-changes.tsx';
 import { TaskPage } from './pages/task.tsx';
 import { TasksPage } from './pages/tasks.tsx';
 import { TerminalsPage } from './pages/terminals.tsx';
+import { UsagePage } from './pages/usage.tsx';
 
 /** A router of all pages, inside of something. Every page has an address: the browser's own, or one in a history of its own. */
 export const makeRouter = (around: () => React.ReactNode, history?: RouterHistory) => {
@@ -40,6 +44,10 @@ export const makeRouter = (around: () => React.ReactNode, history?: RouterHistor
     page('/node', NodeFactsPage),
     page('/agents', AgentsPage),
     page('/backends', BackendsPage),
+    page('/usage', UsagePage),
+    page('/salvage', SalvagePage),
+    page('/audit', AuditPage),
+    page('/access', AccessPage),
   ];
   return createRouter({
     routeTree: root.addChildren(pages),

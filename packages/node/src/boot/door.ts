@@ -41,6 +41,7 @@ import {
 } from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
+import { auditHandlers } from '../audit/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
 import { salvageParts } from './salvage.ts';
@@ -130,6 +131,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...salvageHandlers(salvageParts(parts)),
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
+    ...auditHandlers(parts.store),
   };
 };
 

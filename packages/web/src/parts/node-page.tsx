@@ -4,6 +4,10 @@ export const nodePages = [
   { to: '/node', name: 'Node' },
   { to: '/agents', name: 'Agents' },
   { to: '/backends', name: 'Backends' },
+  { to: '/usage', name: 'Usage' },
+  { to: '/salvage', name: 'Saved work' },
+  { to: '/audit', name: 'Audit' },
+  { to: '/access', name: 'Access' },
 ] as const;
 
 /** One of the pages of what the node has, with the way to the others and its line for a terminal. */

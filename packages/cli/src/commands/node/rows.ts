@@ -120,4 +120,20 @@ export const nodeCommands: readonly CommandSpec[] = [
     operations: ['usageShow'],
     load: async () => (await import('./usage.ts')).usage,
   },
+  {
+    noun: null,
+    verb: 'audit',
+    summary: 'show who did what, newest first',
+    options: [
+      { name: 'action', kind: 'text', value: 'ACTION', summary: 'only this, or all that begin with this word' },
+      { name: 'actor', kind: 'text', value: 'ACTOR', summary: 'only by token:NAME, or node' },
+      { name: 'outcome', kind: 'text', value: 'END', choices: ['done', 'refused', 'failed'], summary: 'only what ended so' },
+    ],
+    examples: [
+      { line: 'orrery audit', does: 'the newest 50' },
+      { line: 'orrery audit --action egress --outcome refused', does: 'where programs were not let out' },
+    ],
+    operations: ['auditList'],
+    load: async () => (await import('./audit.ts')).audit,
+  },
 ];
