@@ -127,6 +127,11 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await browsers.first().waitFor();
     await picture(page, 'access');
     expect(await barriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel('Words').fill('queue.parallel');
+    await page.getByRole('list', { name: 'Settings' }).getByText('Tasks at once').waitFor();
+    await picture(page, 'settings');
+    expect(await barriers(page)).toEqual([]);
     const audited = await place.cli(['audit', '--action', 'token', '--json']);
     expect(audited.code).toBe(0);
   });
@@ -142,6 +147,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
       '/salvage',
       '/audit',
       '/access',
+      '/settings',
     ]) {
       await page.goto(new URL(path, page.url()).href);
       await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });

@@ -110,6 +110,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   tokenRemove: remove('/tokens/:id'),
   usageShow: get('/usage'),
   auditList: get('/audit'),
+  configList: get('/config'),
   configExplain: get('/config/explain'),
 };
 

@@ -4,7 +4,7 @@ import { changeOperations } from './change-operations.ts';
 import { egressOperations } from './egress.ts';
 import { environmentOperations } from './environment-operations.ts';
 import { event } from './event.ts';
-import { backendView, capabilities, configExplained, harnessInstalled, harnessView, nodeFacts } from './node.ts';
+import { backendView, capabilities, configExplained, configListed, harnessInstalled, harnessView, nodeFacts } from './node.ts';
 import { nodeOperations } from './node-operations.ts';
 import { sessionHistoryOperations } from './session-history-operations.ts';
 import { sessionOperations } from './session-operations.ts';
@@ -230,6 +230,14 @@ export const operations = {
     summary: 'Tokens and cost by model.',
     query: z.object({ task: z.string().max(100).optional() }),
     answer: z.object({ items: z.array(modelUsage) }),
+  }),
+  configList: operation({
+    method: 'get',
+    path: '/config',
+    scope: 'operator',
+    summary: 'Every key of the configuration with its value and where that comes from.',
+    query: z.object({ project: z.string().max(4096).optional() }),
+    answer: configListed,
   }),
   configExplain: operation({
     method: 'get',

@@ -143,6 +143,8 @@ export {
   backendView,
   capabilities,
   configExplained,
+  configListed,
+  type ConfigExplained,
   doctorLine,
   doctorReport,
   harnessInstalled,

@@ -101,3 +101,14 @@ export const configExplained = z.object({
   restart: z.boolean(),
   description: z.string(),
 });
+
+export type ConfigExplained = z.output<typeof configExplained>;
+
+/** The whole configuration: every key, with the default ones. */
+export const configListed = z.object({
+  /** The node's own file; it need not exist. */
+  file: z.string(),
+  /** Why the file as it stands is not in force: what, the rule, the fix. The last good one holds meanwhile. */
+  problem: z.array(z.string()).nullable(),
+  items: z.array(configExplained),
+});

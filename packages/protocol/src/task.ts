@@ -29,17 +29,14 @@ export type StageName = z.output<typeof stageName>;
 
 /** How long each part may take, and how large it may grow. Absent: the node's default. */
 export const taskLimits = z.strictObject({
-  /** The whole attempt. */
-  wallMs: durationMs.min(1).optional(),
-  /** Each hook. */
-  hookMs: durationMs.min(1).optional(),
-  /** One turn of the agent. */
-  turnMs: durationMs.min(1).optional(),
-  cpuSeconds: z.int().min(1).optional(),
-  memoryBytes: z.int().min(1_048_576).optional(),
-  processes: z.int().min(1).optional(),
-  outputBytes: z.int().min(1024).optional(),
-  diskBytes: z.int().min(1_048_576).optional(),
+  wallMs: durationMs.min(1).optional().describe('The whole attempt, milliseconds'),
+  hookMs: durationMs.min(1).optional().describe('Each hook, milliseconds'),
+  turnMs: durationMs.min(1).optional().describe('One turn of the agent, milliseconds'),
+  cpuSeconds: z.int().min(1).optional().describe('Processor time of a run'),
+  memoryBytes: z.int().min(1_048_576).optional().describe('Memory of a run'),
+  processes: z.int().min(1).optional().describe('Processes of a run'),
+  outputBytes: z.int().min(1024).optional().describe('Output of a run that is kept'),
+  diskBytes: z.int().min(1_048_576).optional().describe('Disk of checkout and home together; measured at intervals'),
 });
 export type TaskLimits = z.output<typeof taskLimits>;
 

@@ -16,6 +16,7 @@ import { SalvagePage } from './pages/salvage.tsx';
 import { SessionChangesPage } from './pages/session-changes.tsx';
 import { SessionPage } from './pages/session.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
+import { SettingsPage } from './pages/settings.tsx';
 import { TaskChangesPage } from './pages/task-changes.tsx';
 import { TaskPage } from './pages/task.tsx';
 import { TasksPage } from './pages/tasks.tsx';
@@ -48,6 +49,7 @@ export const makeRouter = (around: () => React.ReactNode, history?: RouterHistor
     page('/salvage', SalvagePage),
     page('/audit', AuditPage),
     page('/access', AccessPage),
+    page('/settings', SettingsPage),
   ];
   return createRouter({
     routeTree: root.addChildren(pages),

@@ -37,6 +37,7 @@ type NodeOperations =
   | 'backendList'
   | 'harnessList'
   | 'harnessInstall'
+  | 'configList'
   | 'configExplain';
 
 /** How many projects a snapshot holds; the rest is paged. */
@@ -75,6 +76,11 @@ export const nodeHandlers = (parts: NodeHandlerParts): Pick<OperationHandlers, N
       const { id } = parts.harnesses.get(params.id);
       return parts.programs.install(id);
     },
+    configList: async ({ query }) => ({
+      file: config.file,
+      problem: config.problem()?.toLines() ?? null,
+      items: config.list(query.project === undefined ? null : await projectFile(parts, query.project)),
+    }),
     configExplain: async ({ query }) =>
       config.explain(query.key, query.project === undefined ? null : await projectFile(parts, query.project)),
   };

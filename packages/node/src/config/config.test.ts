@@ -140,6 +140,21 @@ describe('the configuration of the node', () => {
     expect(config.explain('validation.maxRetries', project)).toMatchObject({ value: 3, origin: 'default' });
   });
 
+  it('lists every key once as it explains it, those of a project too', async () => {
+    const config = await load('limits:\n  hookMs: 60000\n');
+    const project = { text: 'limits:\n  hookMs: 30000\nbackend: sandbox\n', label: '.orrery/orrery.yaml' };
+    for (const file of [null, project]) {
+      const listed = config.list(file);
+      expect(new Set(listed.map(({ key }) => key)).size).toBe(listed.length);
+      expect(listed).toEqual(listed.map(({ key }) => config.explain(key, file)));
+      expect(listed.filter(({ description }) => description === '').map(({ key }) => key)).toEqual([]);
+    }
+    expect(config.list().filter(({ origin }) => origin !== 'default')).toMatchObject([{ key: 'limits.hookMs', value: 60_000 }]);
+    expect(config.list(project).map(({ key }) => key)).toEqual(
+      expect.arrayContaining(['backend', 'execution.backend', 'queue.parallel']),
+    );
+  });
+
   it('takes a change of the file, keeps the last good one when it is wrong, and says what needs a restart', async () => {
     const config = await load('queue: {parallel: 2}\n');
     await writeFile(file, 'queue: {paralel: 3}\n');

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { unwatchFile, watchFile } from 'node:fs';
-import type { z } from 'zod';
-import type { configExplained } from '@orrery/protocol';
+import type { ConfigExplained } from '@orrery/protocol';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { CONFIG_STILL_MS, CONFIG_WATCH_MS } from '../kernel/limits.ts';
 import { namesBackend } from './backend-names.ts';
-import { explainKey, type ProjectFileText } from './explain.ts';
+import { explainAll, explainKey, type ProjectFileText } from './explain.ts';
 import { environmentLayer, flagLayer, leavesOf, mergeLayers, valueAt, type Layer } from './layers.ts';
 import { nodeSchema, restartKeys, type NodeConfig } from './node-schema.ts';
 import { parseYamlFile } from './yaml-file.ts';
@@ -21,11 +20,15 @@ export type ConfigChange = {
 
 /** The node's configuration: what holds now, and where each value comes from. */
 export type Config = {
+  /** Where the file is, or would be. */
+  readonly file: string;
   /** What holds now; ask again for each use, it changes with the file. */
   current(): NodeConfig;
   /** Why the file as it stands is not in force; null when it is. The last good one holds meanwhile. */
   problem(): OrreryError | null;
-  explain(key: string, project?: ProjectFileText | null): z.output<typeof configExplained>;
+  explain(key: string, project?: ProjectFileText | null): ConfigExplained;
+  /** Every key, explained. */
+  list(project?: ProjectFileText | null): ConfigExplained[];
   /** Reads the file again. Rejects with what is wrong with it; the last good configuration stays. */
   reload(): Promise<ConfigChange>;
   /** Reloads when the file changes, and says what came of it. Answers the way to stop. */
@@ -67,9 +70,11 @@ export const loadConfig = async (parts: ConfigParts): Promise<Config> => {
   };
 
   return {
+    file,
     current: () => current,
     problem: () => problem,
-    explain: (key, project) => explainKey({ key, layers, leaves, project: project ?? null }),
+    explain: (key, project) => explainKey(key, { layers, leaves, project: project ?? null }),
+    list: (project) => explainAll({ layers, leaves, project: project ?? null }),
     reload,
     watch: (on) => {
       // Polling the name sees what editors do (rename over it), links into other folders, and a file that is not there yet.

@@ -8,6 +8,7 @@ export const nodePages = [
   { to: '/salvage', name: 'Saved work' },
   { to: '/audit', name: 'Audit' },
   { to: '/access', name: 'Access' },
+  { to: '/settings', name: 'Settings' },
 ] as const;
 
 /** One of the pages of what the node has, with the way to the others and its line for a terminal. */

@@ -13,6 +13,21 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'config',
+    verb: 'list',
+    summary: 'show every key of the configuration, its value and where that comes from',
+    options: [
+      { name: 'set', kind: 'flag', summary: 'only what is not the default' },
+      { name: 'project', kind: 'text', value: 'PROJECT', summary: 'as it is for one project', completes: 'project' },
+    ],
+    examples: [
+      { line: 'orrery config list --set', does: 'what somebody chose' },
+      { line: 'orrery config list --project shop', does: 'what holds for its tasks' },
+    ],
+    operations: ['configList'],
+    load: async () => (await import('./list.ts')).configList,
+  },
+  {
+    noun: 'config',
     verb: 'path',
     summary: 'show where configuration and data are',
     examples: [{ line: 'orrery config path', does: 'works without a node' }],
