@@ -14,7 +14,10 @@ const agentFile = (front: string, words: string): string => `---\n${front}\n---\
 /** Agents of every kind: committed, changed since, too loose, too narrow, and the user's of the same name. */
 const writeAgents = (place: Place, repository: string, name: string): void => {
   const says = (text: string) => agentFile(`harness: ${name}\ndescription: looks`, text);
-  writeFiles(repository, { '.orrery/agents/looker.md': says('WORDS-of-the-project') });
+  const skilled = agentFile(`harness: ${name}\ndescription: looks\nskills: [poem]`, 'WORDS-of-the-project');
+  writeFiles(repository, { '.orrery/agents/looker.md': skilled });
+  writeFiles(repository, { '.orrery/agents/lost.md': agentFile(`harness: ${name}\nskills: [poems]`, '') });
+  writeFiles(repository, { '.orrery/skills/poem/SKILL.md': agentFile('name: poem\ndescription: SKILL-of-poems', 'Rhyme.') });
   writeFiles(repository, { '.orrery/agents/loose.md': agentFile('mode: all', 'Anything goes.') });
   writeFiles(repository, { '.claude/agents/narrow.md': agentFile('tools: Read', 'Read only.') });
   // Names of tools are the program's own; Codex has no lists.
@@ -28,12 +31,13 @@ const writeAgents = (place: Place, repository: string, name: string): void => {
   writeFileSync(join(place.config, 'agents/looker.md'), says('WORDS-of-the-user'));
 };
 
-/** Every call of a model was told these words and of the memory, and nothing that is not committed. */
-const told = (calls: readonly { readonly body: string }[], words: string): void => {
+/** Every call of a model was told these words, of the memory and of the skill of the agent, and nothing that is not committed. */
+const told = (calls: readonly { readonly body: string }[], { words, skilled }: { words: string; skilled: boolean }): void => {
   expect(calls.length).toBeGreaterThan(0);
   for (const { body } of calls) {
     expect(body).toContain(words);
     expect(body).toContain('ORRERY_MEMORY');
+    expect(body.includes('SKILL-of-poems')).toBe(skilled);
     expect(body).not.toContain('WORDS-that-are-not-committed');
   }
 };
@@ -47,6 +51,7 @@ const listedAll = (listed: readonly Listed[]): void => {
     ['held', 'project', 0],
     ['looker', 'project', 1],
     ['loose', 'project', 0],
+    ['lost', 'project', 0],
     ['narrow', 'claude', 0],
   ]);
 };
@@ -83,13 +88,17 @@ type Run = (...args: string[]) => ReturnType<Place['cli']>;
 
 /** Whatever loosens, narrows what cannot be kept, is not there, or asks for more than the operator allows. */
 const refusedByItsFile = async ({ start, ask }: { readonly start: Run; readonly ask: Run }): Promise<void> => {
-  const refusals = [await start('loose'), await start('narrow'), await start('nobody'), await ask('narrow'), await start('far')];
+  const refusals = [
+    ...[await start('loose'), await start('narrow'), await start('nobody'), await ask('narrow'), await start('far')],
+    await start('lost'),
+  ];
   expect(refusals.map((one) => one.envelope().error?.code)).toEqual([
     'widening_refused',
     'config_invalid',
     'not_found',
     'config_invalid',
     'widening_refused',
+    'not_found',
   ]);
 };
 
@@ -120,14 +129,15 @@ for (const name of agentNames) {
         const done = await start(agent, '--mode', 'all', '--name', `with-${agent.replace(':', '-')}`);
         expect([done.code, done.stderr]).toEqual([0, done.stderr]);
         const calls = callsWith(model, '[who]').slice(before);
-        told(calls, words);
+        const expected = { words, skilled: agent === 'looker' };
+        told(calls, expected);
         const session = await client.call('sessionShow', { params: { id: `with-${agent.replace(':', '-')}` } });
         const source = agent === 'looker' ? 'project' : 'user';
         expect([session.harness, session.agent?.source]).toEqual([name, source]);
         const from = callsWith(model, '[who]').length;
         const ran = (await ask(agent)).envelope().result?.['task'] as Task;
         expect([ran.verdict, ran.harness, ran.agent]).toEqual(['accepted', name, session.agent]);
-        told(callsWith(model, '[who]').slice(from), words);
+        told(callsWith(model, '[who]').slice(from), expected);
         expect((await place.cli(['session', 'show', session.name])).stdout).toContain(`looker (${session.agent?.source}: `);
       }
     });

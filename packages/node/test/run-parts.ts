@@ -196,6 +196,7 @@ const tokensOf = (slices: FakeSlices, life: Life): RunParts['tokens'] => ({
 /** What never changes in these tests. */
 const still = {
   program: async () => null,
+  skillFiles: async () => [],
   usageOf: async () => free,
   gatewayFailure: () => null,
   budgetRefused: () => false,

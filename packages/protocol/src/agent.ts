@@ -18,6 +18,12 @@ export const agentTools = z.strictObject({
 });
 export type AgentTools = z.output<typeof agentTools>;
 
+/** A skill, as every program that knows skills takes its name. */
+export const skillName = z
+  .string()
+  .max(64)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'the name of a skill: small letters, digits and single dashes between them');
+
 export const agentView = agentRef.extend({
   description: z.string().nullable(),
   harness: z.string().nullable(),
@@ -30,6 +36,8 @@ export const agentView = agentRef.extend({
   tools: agentTools.nullable(),
   /** What becomes of what it asks in a session; null: as the session says. */
   unattended: unattended.nullable(),
+  /** Folders with a SKILL.md that are offered to its program. */
+  skills: z.array(z.string()),
   /** What it is told beside each prompt. */
   prompt: z.string(),
   /** Keys of another program's file that have no meaning here. */

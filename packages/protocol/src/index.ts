@@ -119,7 +119,7 @@ export {
   type TranscriptRow,
 } from './transcript.ts';
 export { agentName, agentRef, agentSource, type AgentRef, type AgentSource } from './agent-ref.ts';
-export { agentTools, agentView, type AgentTools, type AgentView } from './agent.ts';
+export { agentTools, agentView, skillName, type AgentTools, type AgentView } from './agent.ts';
 export { type CheckpointView, type SessionHandOver, type SessionRewind, type SessionRewound } from './session-history.ts';
 export { isUndone, undoneRanges, type UndoneRange } from './undone.ts';
 export { type EgressView } from './egress.ts';

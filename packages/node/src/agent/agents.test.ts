@@ -20,6 +20,7 @@ egress: [example.org]
 budget: 2.5
 tools: { allow: [Read, Bash], deny: [Bash] }
 unattended: decline
+skills: [poem, poem]
 ---
 Look well.
 `;
@@ -45,6 +46,7 @@ describe('the file of an agent', () => {
       budgetUsd: 2.5,
       tools: { allow: ['Read', 'Bash'], deny: ['Bash'] },
       unattended: 'decline',
+      skills: ['poem'],
       prompt: 'Look well.',
       ignored: [],
       hides: [],
@@ -61,9 +63,16 @@ describe('the file of an agent', () => {
     ['no YAML', '---\n: : :\n  - [\n---\n', /^\.orrery\/agents\/one\.md:\d+:\d+: /],
     ['no end', '---\nname: one\n', /^\.orrery\/agents\/one\.md:1: the front matter has no end/],
     ['another name', '---\nname: two\n---\n', /called otherwise/],
-    ['what is not there yet', '---\nmcp: [x]\nskills: [x]\n---\n', /asks for mcp, skills/],
+    ['what is not there yet', '---\nmcp: [x]\n---\n', /asks for mcp/],
     ['a tool that is an option', '---\ntools: [--yes]\n---\n', /one\.md:2/],
     ['a tool that is two', '---\ntools: { deny: ["a,b"] }\n---\n', /one\.md:2/],
+    ['a skill that is a path', '---\nskills: [../x]\n---\n', /one\.md:2/],
+    ['skills that are one word', '---\nskills: poem\n---\n', /one\.md:2/],
+    [
+      'more skills than it may have',
+      `---\nskills: [${Array.from({ length: 17 }, (_, at) => `s${at}`).join(', ')}]\n---\n`,
+      /one\.md:2/,
+    ],
     ['a rule that is none', '---\nunattended: approve\n---\n', /one\.md:2/],
     ['no text', new Uint8Array([0xff, 0xfe, 0x00]), /not text/],
     ['a NUL', 'a\0b', /not text/],
@@ -151,7 +160,7 @@ describe('what an agent asks for in a task', () => {
       code('mode: edits'),
       code('mode: plan'),
       code('mode: all'),
-      code('skills: [x]'),
+      code('mcp: [x]'),
       code('unattended: wait'),
       code('unattended: fail'),
     ]).toEqual([...['unsupported', 'unsupported', 'unsupported', null], ...['config_invalid', 'unsupported', null]]);
@@ -172,19 +181,21 @@ describe('agents', () => {
     writeFileSync(join(userFolder, 'notes.txt'), 'no');
     mkdirSync(join(userFolder, 'dir.md'));
     symlinkSync('/etc/hostname', join(userFolder, 'link.md'));
-    const agents = createAgents({ userFolder, ...noTree });
+    const agents = createAgents({ userFolder, userSkills: userFolder, ...noTree });
     expect((await agents.list(null)).map(({ name, source, prompt }) => [name, source, prompt])).toEqual([
       ['mine', 'user', 'Mine.'],
     ]);
     await expect(agents.find('min', null)).rejects.toMatchObject({ code: 'not_found', rule: 'Did you mean "mine"?' });
-    expect(await createAgents({ userFolder: join(userFolder, 'none'), ...noTree }).list(null)).toEqual([]);
+    expect(await createAgents({ userFolder: join(userFolder, 'none'), userSkills: userFolder, ...noTree }).list(null)).toEqual(
+      [],
+    );
   });
 
   it('of a project come from its commit: no links, none below folders, none too large to be read', async () => {
     const entry = (path: string, kind = 'file', bytes = 3) => ({ path, kind, bytes, sha: path });
     const read: string[] = [];
     const agents = createAgents({
-      userFolder: '/nowhere/at/all',
+      ...{ userFolder: '/nowhere/at/all', userSkills: '/nowhere/at/all' },
       listTree: async (_, { folder: of }) => ({
         files:
           of === '.orrery/agents' ? [entry('a.md'), entry('l.md', 'link'), entry('x/b.md'), entry('big.md', 'file', 1e9)] : [],
@@ -210,7 +221,12 @@ describe('agents', () => {
 
   it('are a bounded number', async () => {
     const files = Array.from({ length: AGENT_FILES + 1 }, (_, at) => ({ path: `a${at}.md`, kind: 'file', bytes: 1, sha: 's' }));
-    const agents = createAgents({ userFolder: '/nowhere', listTree: async () => ({ files }), readFiles: async function* () {} });
+    const agents = createAgents({
+      userFolder: '/nowhere',
+      userSkills: '/nowhere',
+      listTree: async () => ({ files }),
+      readFiles: async function* () {},
+    });
     await expect(agents.list({ project: 'p', commit: 'c' })).rejects.toMatchObject({ code: 'limit_reached' });
   });
 });

@@ -1,13 +1,13 @@
 // What is kept of an agent by what it was asked for, and who cannot be told of it.
 
 import { OrreryError, type AgentRef, type AgentView } from '@orrery/protocol';
-import type { KeptAgent } from '../store/kept-agent.ts';
+import type { KeptAgent, KeptSkill } from '../store/kept-agent.ts';
 
 /** What a row keeps of one. */
-export const keptText = (agent: AgentView | null): string | null => {
+export const keptText = (agent: AgentView | null, skills: readonly KeptSkill[]): string | null => {
   if (agent === null) return null;
   const { name, source, path, hash, prompt, tools } = agent;
-  return JSON.stringify({ name, source, path, hash, prompt, tools } satisfies KeptAgent);
+  return JSON.stringify({ name, source, path, hash, prompt, tools, skills } satisfies KeptAgent);
 };
 
 /** Words that would reach nobody. */

@@ -8,6 +8,7 @@ import {
   OrreryError,
   permissionMode,
   safeName,
+  skillName,
   toOrreryError,
   unattended,
   usd,
@@ -16,8 +17,8 @@ import {
   type AgentView,
 } from '@orrery/protocol';
 import { z } from 'zod';
-import { parseYamlFile } from '../config/yaml-file.ts';
-import { AGENT_FILE_BYTES } from '../kernel/limits.ts';
+import { AGENT_SKILLS } from '../kernel/limits.ts';
+import { invalid, parted, read, textOf } from './front-matter.ts';
 
 /** One file as it was found. */
 export type AgentFile = {
@@ -41,7 +42,7 @@ export const projectFolders: readonly (readonly [AgentSource, string])[] = [
 export const precedence: readonly AgentSource[] = ['project', 'user', 'claude', 'codex', 'opencode', 'gemini'];
 
 /** Keys that are known and that this node cannot keep yet: refused, never left out in silence. */
-const notYet = ['mcp', 'skills'] as const;
+const notYet = ['mcp'] as const;
 
 const later = Object.fromEntries(notYet.map((key) => [key, z.unknown().optional()]));
 
@@ -58,6 +59,8 @@ const ownSchema = z.strictObject({
   /** A list is what it may use and nothing else. */
   tools: z.union([agentTools.shape.deny.unwrap(), agentTools]).optional(),
   unattended: unattended.optional(),
+  /** Names of skills: folders with a SKILL.md. */
+  skills: z.array(skillName).max(AGENT_SKILLS).optional(),
   ...later,
 });
 
@@ -73,43 +76,6 @@ const foreignSchema = z.looseObject({
 const narrowing =
   /^(tools|disallowed_?tools|allowed_?tools|permission|permissions|permission_?mode|sandbox(_mode)?|hooks|mcp_?servers|skills)$/i;
 
-const invalid = (path: string, problem: string, lines: { readonly rule: string; readonly fix?: string }): OrreryError =>
-  new OrreryError('config_invalid', `${path}: ${problem}.`, lines);
-
-/** The text of a file. @throws OrreryError for what is too large or no text */
-const textOf = ({ path, contents }: AgentFile): string => {
-  if (contents.byteLength > AGENT_FILE_BYTES)
-    throw new OrreryError('input_too_large', `${path} is too large.`, {
-      rule: `The file of an agent has at most ${AGENT_FILE_BYTES} bytes.`,
-    });
-  const rule = 'The file of an agent is Markdown in UTF-8.';
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(contents);
-    if (!text.includes('\0')) return text.replaceAll('\r\n', '\n');
-  } catch {
-    // Said below.
-  }
-  throw invalid(path, 'it is not text', { rule });
-};
-
-/** Front matter and body; a file without front matter is all body. Lines stay where they are, for messages. */
-const parted = (text: string, path: string): { readonly front: string; readonly body: string } => {
-  if (!text.startsWith('---\n')) return { front: '', body: text };
-  const end = /\n---[ \t]*(?:\n|$)/.exec(text.slice(3));
-  if (end === null) throw invalid(`${path}:1`, 'the front matter has no end', { rule: 'It stands between two lines of "---".' });
-  const at = 3 + end.index;
-  return { front: `\n${text.slice(4, at)}\n`, body: text.slice(at + end[0].length) };
-};
-
-const read = <Schema extends z.ZodType>(front: string, schema: Schema, label: string): z.output<Schema> => {
-  try {
-    return parseYamlFile({ text: front, schema, label }).value;
-  } catch (thrown) {
-    if (thrown instanceof OrreryError) throw thrown;
-    throw invalid(label, 'its front matter is nested too deep', { rule: 'Front matter is a list of keys.' });
-  }
-};
-
 /** What a file says of tools; an empty word narrows nothing. */
 const toolsOf = (said: readonly string[] | AgentTools | undefined): AgentTools | null => {
   if (said === undefined) return null;
@@ -119,7 +85,7 @@ const toolsOf = (said: readonly string[] | AgentTools | undefined): AgentTools |
 
 type Defined = Pick<
   AgentView,
-  'description' | 'harness' | 'model' | 'effort' | 'mode' | 'egress' | 'budgetUsd' | 'tools' | 'unattended' | 'ignored'
+  'description' | 'harness' | 'model' | 'effort' | 'mode' | 'egress' | 'budgetUsd' | 'tools' | 'unattended' | 'skills' | 'ignored'
 > & {
   readonly name: string | null;
   readonly refused: OrreryError | null;
@@ -140,6 +106,7 @@ const ownAgent = (front: string, { path }: AgentFile): Defined => {
     budgetUsd: value.budget ?? null,
     tools: toolsOf(value.tools),
     unattended: value.unattended ?? null,
+    skills: [...new Set(value.skills ?? [])],
     ignored: [],
     refused:
       missing.length === 0
@@ -151,7 +118,7 @@ const ownAgent = (front: string, { path }: AgentFile): Defined => {
   };
 };
 
-const nothingNarrowed = { tools: null, unattended: null } as const;
+const nothingNarrowed = { tools: null, unattended: null, skills: [] as string[] };
 
 /** Models that mean "the one of whoever calls it". */
 const noModel = new Set(['inherit', 'default']);

@@ -6,11 +6,13 @@ import { AGENT_FILE_BYTES, AGENT_FILES } from '../kernel/limits.ts';
 import { chosen, projectFolders, readAgent, type AgentFile } from './model.ts';
 
 /** A file of a commit, relative to the folder that was listed. */
-type TreeEntry = { readonly path: string; readonly kind: string; readonly bytes: number; readonly sha: string };
+export type TreeEntry = { readonly path: string; readonly kind: string; readonly bytes: number; readonly sha: string };
 
 export type AgentParts<Entry extends TreeEntry = TreeEntry> = {
   /** The user's own folder; it need not exist. */
   readonly userFolder: string;
+  /** The user's own skills; it need not exist. */
+  readonly userSkills: string;
   readonly listTree: (
     project: string,
     at: { readonly commit: string; readonly folder: string },

@@ -1,10 +1,24 @@
 import { join } from 'node:path';
-import type { TaskIntent } from '@orrery/protocol';
-import { createAgents, keptText, taskWishOf, unheard, type Agents, type AgentsAt, type AgentWish } from '../agent/index.ts';
+import type { AgentView, TaskIntent } from '@orrery/protocol';
+import {
+  createAgents,
+  createSkills,
+  keptText,
+  taskWishOf,
+  unheard,
+  type AgentParts,
+  type Agents,
+  type AgentsAt,
+  type AgentWish,
+  type Skills,
+} from '../agent/index.ts';
 import type { Config } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
+import type { TreeFile } from '../git/committed-tree.ts';
+import type { Harness } from '../harness/harness.ts';
+import { refuseSkills } from '../harness/skills.ts';
 import { refuseTools } from '../harness/tool-lists.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Projects } from '../project/index.ts';
@@ -18,9 +32,34 @@ type Ground = {
   readonly harnesses: Pick<HarnessRegistry, 'get'>;
 };
 
-/** Agents, on the folders that are really there. */
-export const openAgents = ({ projects, paths }: Pick<Ground, 'projects' | 'paths'>): Agents =>
-  createAgents({ userFolder: join(paths.config, 'agents'), listTree: projects.listTree, readFiles: projects.readFiles });
+/** The folders that are really there. */
+const foldersOf = ({ projects, paths }: Pick<Ground, 'projects' | 'paths'>): AgentParts<TreeFile> => ({
+  userFolder: join(paths.config, 'agents'),
+  userSkills: join(paths.config, 'skills'),
+  listTree: projects.listTree,
+  readFiles: projects.readFiles,
+});
+
+/** Agents, on those folders. */
+export const openAgents = (parts: Pick<Ground, 'projects' | 'paths'>): Agents => createAgents(foldersOf(parts));
+
+/** Skills, on the same. */
+export const openSkills = (parts: Pick<Ground, 'projects' | 'paths'>): Skills => createSkills(foldersOf(parts));
+
+/**
+ * What a session or task keeps of an agent that this program is to be. @throws OrreryError for a program that cannot be told its words,
+ * held to its tools or offered its skills, and for skills that are not there
+ */
+export const fittingAgent = async (
+  parts: Pick<Ground, 'projects' | 'paths'>,
+  agent: AgentView,
+  { harness, at }: { readonly harness: Harness; readonly at: AgentsAt | null },
+): Promise<string | null> => {
+  if (agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
+  refuseTools(harness, agent.name, agent.tools);
+  if (agent.skills.length > 0) refuseSkills(harness, agent.name);
+  return keptText(agent, await openSkills(parts).find(agent.skills, { agent: agent.name, at }));
+};
 
 /** The commit of a project at which work would begin now. */
 export const newestOf =
@@ -68,9 +107,7 @@ export const withAgent =
     };
     const projectFile = at === null ? null : (await parts.projects.readHooks(at.project, at.commit)).settings;
     const { harness } = settleTask({ request: settled, project: parseProjectFile(projectFile), node: parts.config.current() });
-    if (agent.prompt !== '' && !parts.harnesses.get(harness).capabilities.systemPrompt) throw unheard(agent, harness);
-    refuseTools(parts.harnesses.get(harness), agent.name, agent.tools);
-    return { intent: settled, kept: keptText(agent) };
+    return { intent: settled, kept: await fittingAgent(parts, agent, { harness: parts.harnesses.get(harness), at }) };
   };
 
 /** The commit at which a task of a project would begin now. */

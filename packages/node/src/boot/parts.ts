@@ -44,7 +44,7 @@ import {
   type Workspace,
 } from '../workspace/index.ts';
 import { openArchives } from './archives.ts';
-import { withAgent } from './agents.ts';
+import { openSkills, withAgent } from './agents.ts';
 import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
@@ -274,6 +274,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     backends: backends.all,
     harness: harnesses.get,
     program: parts.programs.installed,
+    skillFiles: openSkills(parts).files,
     usageOf: parts.usage.ofTask,
     gatewayFailure: broker.lastFailure,
     budgetRefused: broker.budgetRefused,

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { OrreryError, toOrreryError, type AgentView, type PermissionMode, type SessionCreate } from '@orrery/protocol';
-import { keptText, unheard, wishOf } from '../agent/index.ts';
+import { wishOf } from '../agent/index.ts';
 import { covers } from '../config/egress-cover.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import { namedById, type EnvironmentConductor, type Environments, type NamedRow } from '../environment/index.ts';
 import { countOpen, createInteractions, removeInteractions, type Interactions } from '../interaction/index.ts';
-import { refuseTools } from '../harness/tool-lists.ts';
 import { splitModel } from '../harness/model-name.ts';
 import {
   attachmentBytes,
@@ -32,7 +31,7 @@ import { accountLimit } from '../run/account-limits.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
-import { chosenProgram, openAgents, smaller } from './agents.ts';
+import { chosenProgram, fittingAgent, openAgents, smaller } from './agents.ts';
 import { intentHash } from '../kernel/intent.ts';
 import { isScripted } from './scripted.ts';
 
@@ -232,7 +231,8 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
       : (await environments.find(asked.environment)).project_id;
   const commit = await parts.projects.resolveBase(projectId, asked.base ?? null);
   const { settings } = await parts.projects.readHooks(projectId, commit);
-  const agent = asked.agent === undefined ? null : await openAgents(parts).find(asked.agent, { project: projectId, commit });
+  const at = { project: projectId, commit };
+  const agent = asked.agent === undefined ? null : await openAgents(parts).find(asked.agent, at);
   const wish = agent === null ? null : wishOf(agent, { mode: asked.mode ?? null });
   const egress = wish?.egress ?? [];
   if (agent !== null && asked.environment !== undefined) refuseOtherWalls(agent, await environments.find(asked.environment));
@@ -244,15 +244,14 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
   const settled = settleTask({ request, project: parseProjectFile(settings), node: parts.config.current() });
   const harness = parts.harnesses.get(settled.harness);
   if (harness.session === null) throw holdsNone(parts, harness.id);
-  if (agent !== null && agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
-  if (agent !== null) refuseTools(harness, agent.name, agent.tools);
+  const kept = agent === null ? null : await fittingAgent(parts, agent, { harness, at });
   const mode = asked.mode ?? wish?.mode ?? 'ask';
   checkMode(parts, harness.id, mode);
   if (needsProgram(harness) && (await parts.programs.installed(harness.id)) === null) throw notInstalled(harness);
   if (isScripted(settled.model)) await parts.scripted.start();
   const { sessions } = parts.config.current();
   return {
-    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: keptText(agent), egress },
+    ...{ harness: harness.id, model: settled.model, effort: settled.effort, mode, agent: kept, egress },
     unattended: asked.unattended ?? wish?.unattended ?? 'wait',
     budget_usd: smaller(asked.budgetUsd === undefined ? sessions.budgetUsd : asked.budgetUsd, wish?.budgetUsd ?? null),
     max_turns: asked.maxTurns === undefined ? sessions.maxTurns : asked.maxTurns,

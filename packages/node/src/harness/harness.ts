@@ -32,6 +32,8 @@ export type TurnContext = {
   readonly systemPrompt: string | null;
   /** The tools that it may use, by its own names; null or absent: all. Only for a harness with `tools`. */
   readonly tools?: AgentTools | null;
+  /** Folder of the skills that it is offered, each with a SKILL.md, written before it starts; null or absent: none. Only for a harness with `skills`. */
+  readonly skills?: string | null;
   /** For the harness `command`. */
   readonly command: readonly string[] | null;
   readonly asRoot: boolean;
@@ -254,6 +256,8 @@ export type Harness = {
   readonly orders?: readonly string[];
   /** The tools that it can be held to by lists, as it calls them. Absent: it cannot be held to any. */
   readonly tools?: readonly string[];
+  /** Folder below HOME where skills lie for it, by whom they are for (an id). Absent: it cannot be offered any. Pure. */
+  readonly skills?: (owner: string) => string;
   /** Hosts that its tasks may reach beside what they ask for. Absent: none. */
   readonly egress?: readonly string[];
   launch(context: TurnContext): TurnLaunch;

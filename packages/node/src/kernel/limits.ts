@@ -28,6 +28,11 @@ export const STORE_TRANSACTION_MS = 10_000;
 export const AGENT_FILE_BYTES = 64 * 1024;
 /** Agents of one folder: all of them are read for a list. */
 export const AGENT_FILES = 200;
+/** Skills that an agent names: their descriptions are told to the model with each conversation. */
+export const AGENT_SKILLS = 16;
+/** Files of one skill, and bytes of all of them: each is carried into the environment when a program starts. */
+export const SKILL_FILES = 64;
+export const SKILL_BYTES = 512 * 1024;
 /** A configuration file: a person writes it. */
 export const CONFIG_FILE_BYTES = 1024 * 1024;
 /** How often the configuration file is looked at for changes: a person waits that long after saving. */

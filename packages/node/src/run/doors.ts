@@ -12,6 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Mutex } from '../kernel/mutex.ts';
+import type { KeptSkill } from '../store/kept-agent.ts';
 import type { Store, Tx } from '../store/store.ts';
 import type { CheckoutPoint } from '../workspace/index.ts';
 import type { AtKillPoint } from './kill-points.ts';
@@ -225,6 +226,11 @@ export type RunParts = {
   backends(): readonly Backend[];
   harness(id: string): Harness;
   program(id: string): Promise<InstalledProgram | null>;
+  /** The files of a skill as they are now, or at its commit. Rejects with `not_found`. */
+  skillFiles(
+    skill: KeptSkill,
+    projectId: string | null,
+  ): Promise<readonly { readonly path: string; readonly content: Uint8Array }[]>;
   usageOf(taskId: string): Promise<UsageTotals>;
   /** What failed in the newest model call of an environment since an instant, or null. */
   gatewayFailure(environmentId: string, sinceMs: number): GatewayFailure | null;

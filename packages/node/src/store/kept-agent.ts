@@ -2,8 +2,15 @@
 
 import type { AgentRef, AgentTools } from '@orrery/protocol';
 
-/** Where it came from, what its program is told, and the tools that it may use (absent in older rows: all). */
-export type KeptAgent = AgentRef & { readonly prompt: string; readonly tools?: AgentTools | null };
+/** Where a skill is: below the commit of the project, or with the user (null), where it is read as it is when a program starts. */
+export type KeptSkill = { readonly name: string; readonly folder: string; readonly commit: string | null };
+
+/** Where it came from, what its program is told, the tools that it may use (absent in older rows: all) and its skills. */
+export type KeptAgent = AgentRef & {
+  readonly prompt: string;
+  readonly tools?: AgentTools | null;
+  readonly skills?: readonly KeptSkill[];
+};
 
 type Keeping = { readonly agent: string | null };
 

@@ -103,7 +103,7 @@ const Agent = ({ agent }: { readonly agent: AgentView }) => {
   );
 };
 
-const factsOf = ({ path, harness, model, effort, mode, egress, budgetUsd }: AgentView) =>
+const factsOf = ({ path, harness, model, effort, mode, egress, budgetUsd, tools, skills, unattended }: AgentView) =>
   [
     ['file', visible(path)],
     ['program', harness ?? 'the default one'],
@@ -111,5 +111,9 @@ const factsOf = ({ path, harness, model, effort, mode, egress, budgetUsd }: Agen
     ['effort', effort],
     ['mode', mode],
     ['may reach', egress.map(visible).join(', ')],
+    ['tools', tools?.allow == null ? null : tools.allow.length === 0 ? 'none' : tools.allow.map(visible).join(', ')],
+    ['without', (tools?.deny ?? []).map(visible).join(', ')],
+    ['skills', skills.map(visible).join(', ')],
+    ['when nobody is there', unattended],
     ['budget', budgetUsd === null ? null : `${budgetUsd} US dollars`],
   ] as const;

@@ -21,6 +21,7 @@ const agentText = (screen: Screen, agent: AgentView): string => {
     ['budget', agent.budgetUsd === null ? null : `${agent.budgetUsd} USD`],
     ['tools', agent.tools?.allow == null ? null : agent.tools.allow.length === 0 ? 'none' : listed(agent.tools.allow)],
     ['not', listed(agent.tools?.deny ?? [])],
+    ['skills', listed(agent.skills)],
     ['unattended', agent.unattended],
     ['ignored', listed(agent.ignored)],
     ['hides', listed(agent.hides)],

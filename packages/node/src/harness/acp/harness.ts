@@ -14,6 +14,7 @@ export type AcpHarnessParts = {
   readonly preset: AcpPreset;
   /** As in `Harness`. */
   readonly orders?: readonly string[];
+  readonly skills?: (owner: string) => string;
   /** Whether it takes an effort. */
   readonly effort: boolean;
   readonly launch: SessionAdapter['launch'];

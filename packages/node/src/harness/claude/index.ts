@@ -5,6 +5,8 @@ import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../har
 import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
 import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
+import { ownSkills } from '../skills.ts';
+import { skillsPlugin } from './plugin.ts';
 import { claudeTools } from './tools.ts';
 import { claudePin } from './pin.ts';
 import { claudeScreen } from './screen.ts';
@@ -17,7 +19,7 @@ const launch = (context: TurnContext): TurnLaunch => {
     command: program.executable,
     args: [...claudeArguments(context, { commands: false }), '--dangerously-skip-permissions'],
     env: claudeEnvironment(context),
-    homeFiles: {},
+    homeFiles: skillsPlugin(context),
     input: new TextEncoder().encode(`${JSON.stringify(userLine(promptText(context.prompt)))}\n`),
     closeInput: 'after-input',
     programPaths: [program.directory],
@@ -51,6 +53,7 @@ export const claudeHarness: Harness = {
     effort: true,
   },
   tools: claudeTools,
+  skills: ownSkills,
   screen: claudeScreen,
   provider: 'anthropic',
   defaultModel: null,

@@ -3,6 +3,7 @@
 import type { SessionContext, TurnContext } from '../harness.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
 import { ownModel } from '../model-name.ts';
+import { pluginArguments } from './plugin.ts';
 
 /** Its own retries of one model call; the default would wait for minutes. */
 const MAX_RETRIES = '1';
@@ -14,8 +15,8 @@ export const claudeArguments = (context: Common, { commands }: { readonly comman
   '-p',
   ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--replay-user-messages'],
   ...['--settings', JSON.stringify(claudeSettings(context))],
-  // In a session its own commands can be chosen; in a task there is nobody to choose one.
-  ...(commands ? [] : ['--disable-slash-commands']),
+  // In a session its own commands can be chosen; in a task there is nobody to choose one. The switch takes skills away, too.
+  ...(commands || context.skills != null ? [] : ['--disable-slash-commands']),
   ...claudeChoices(context),
 ];
 
@@ -32,6 +33,7 @@ export const claudeChoices = (context: Common): readonly string[] => [
   ...(context.effort === null ? [] : ['--effort', context.effort]),
   ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
   ...toolArguments(context),
+  ...pluginArguments(context),
   ...(context.conversation === null ? [] : ['--resume', context.conversation]),
 ];
 

@@ -6,6 +6,7 @@ import type { TerminalWord } from '../osc.ts';
 import { requireProgram } from '../program.ts';
 import type { ScreenStatus } from '../screen-status.ts';
 import { claudePin } from './pin.ts';
+import { skillsPlugin } from './plugin.ts';
 import { claudeChoices, claudeEnvironment, claudeSettings } from './launch.ts';
 
 /** Control strings of hooks are printed when they are of a known kind: this one is a notification. */
@@ -53,7 +54,7 @@ const launch = (context: TurnContext): ScreenLaunch => {
       ...(context.prompt === '' ? [] : ['--', context.prompt]),
     ],
     env: claudeEnvironment(context),
-    homeFiles: { '.claude.json': stateFile(context) },
+    homeFiles: { '.claude.json': stateFile(context), ...skillsPlugin(context) },
     programPaths: [program.directory],
   };
 };

@@ -3,6 +3,7 @@
 import type { PermissionMode } from '@orrery/protocol';
 import type { SessionCapabilities, SessionContext, SessionLaunch } from '../harness.ts';
 import { requireProgram } from '../program.ts';
+import { skillsPlugin } from './plugin.ts';
 import { branchArguments, claudeArguments, claudeEnvironment } from './launch.ts';
 
 /** How the program calls a mode. `all` is given by the node, which answers each question itself: the program may be told otherwise at any time. */
@@ -24,7 +25,7 @@ export const claudeSessionLaunch = (context: SessionContext): SessionLaunch => {
       ...['--include-partial-messages', '--permission-prompt-tool', 'stdio', '--permission-mode', modes[context.mode]],
     ],
     env: { ...claudeEnvironment(context), CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' },
-    homeFiles: {},
+    homeFiles: skillsPlugin(context),
     programPaths: [program.directory],
   };
 };

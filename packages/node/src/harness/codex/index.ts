@@ -54,6 +54,8 @@ export const codexHarness: Harness = {
     models: true,
     effort: true,
   },
+  // It has no other place for them: who else works in this environment with it finds them, too.
+  skills: () => '.codex/skills',
   screen: codexScreen,
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,

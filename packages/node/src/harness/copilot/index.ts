@@ -56,6 +56,7 @@ export const copilotHarness = acpHarness({
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,
   pin: copilotPin,
+  skills: () => '.copilot/skills',
   // Its setting against hooks does not hold over this protocol. Everything else of a repository it leaves alone in a folder that nobody trusts.
   orders: ['.github/hooks'],
   effort: true,

@@ -48,6 +48,7 @@ export const geminiHarness = acpHarness({
   provider: 'google',
   defaultModel: DEFAULT_MODEL,
   pin: geminiPin,
+  skills: () => '.gemini/skills',
   effort: false,
   launch,
   preset: {

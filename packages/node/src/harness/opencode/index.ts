@@ -4,6 +4,7 @@ import { acpHarness } from '../acp/harness.ts';
 import type { SessionContext, SessionLaunch } from '../harness.ts';
 import { splitModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
+import { ownSkills } from '../skills.ts';
 import { opencodePin } from './pin.ts';
 
 const DEFAULT_MODEL = 'claude-sonnet-5-5';
@@ -39,7 +40,8 @@ const configFile = (context: SessionContext): string => {
     model: `orrery/${model}`,
     small_model: `orrery/${model}`,
     enabled_providers: ['orrery'],
-    permission,
+    permission: context.skills == null ? permission : { ...permission, skill: 'allow' },
+    ...(context.skills == null ? {} : { skills: { paths: [context.skills] } }),
     provider: { orrery: { npm, name: 'Orrery', options, models } },
   });
 };
@@ -73,6 +75,7 @@ export const opencodeHarness = acpHarness({
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,
   pin: opencodePin,
+  skills: ownSkills,
   // A second reader of settings heeds no switch: it loads plugins of this folder, and those that these files name.
   orders: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   effort: true,

@@ -1,6 +1,7 @@
 // Pi, one process per turn: `pi --mode json -p`, prompt on stdin. It asks no permissions: every call runs in our sandbox.
 
 import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
+import { ownSkills } from '../skills.ts';
 import { createTranslator } from '../translator.ts';
 import { DEFAULT_MODEL, piLaunch } from './launch.ts';
 import { piPin } from './pin.ts';
@@ -60,6 +61,7 @@ export const piHarness: Harness = {
   },
   // Those of its own help; `powershell` is for another system.
   tools: ['read', 'bash', 'edit', 'write', 'grep', 'find', 'ls'],
+  skills: ownSkills,
   screen: piScreen,
   provider: 'anthropic',
   defaultModel: DEFAULT_MODEL,

@@ -67,6 +67,7 @@ export const piLaunch = (context: Common, mode: readonly string[]): SessionLaunc
       ...(context.effort === null ? [] : ['--thinking', context.effort]),
       ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
       ...piTools(context),
+      ...(context.skills == null ? [] : ['--skill', context.skills]),
       ...(context.conversation === null ? [] : ['--session', context.conversation]),
     ],
     env: { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' },

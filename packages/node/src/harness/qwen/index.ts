@@ -54,6 +54,7 @@ export const qwenHarness = acpHarness({
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,
   pin: qwenPin,
+  skills: () => '.qwen/skills',
   effort: false,
   launch,
   preset: {

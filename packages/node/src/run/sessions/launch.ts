@@ -15,6 +15,7 @@ import type { AttemptSettings } from '../doors.ts';
 import { placePaths, preparedOf } from '../environments/place.ts';
 import { memoryVariables } from '../memory.ts';
 import { keptTools } from '../kept-tools.ts';
+import { offerSkills } from '../skills.ts';
 import { fileSpec, provideFile, type LaunchFile } from '../stages/agent-spec.ts';
 import type { SessionConductorParts } from './context.ts';
 import { toldOf } from './told.ts';
@@ -53,12 +54,16 @@ type Launching = {
   readonly turnPrompt: string | null;
 };
 
+/** What was carried in for its program before it starts. */
+type CarriedIn = {
+  readonly program: InstalledProgram | null;
+  readonly tokenFile: string;
+  readonly skills: string | null;
+};
+
 /** What its adapter is told. */
-const contextOf = (
-  parts: SessionConductorParts,
-  given: Launching & { readonly program: InstalledProgram | null; readonly tokenFile: string },
-): SessionContext => {
-  const { session, settings, environment, row, program, tokenFile } = given;
+const contextOf = (parts: SessionConductorParts, given: Launching & CarriedIn): SessionContext => {
+  const { session, settings, environment, row, program, tokenFile, skills } = given;
   const harness = parts.harness(session.harness);
   return {
     program,
@@ -73,6 +78,7 @@ const contextOf = (
     tokenFile,
     systemPrompt: harness.capabilities.systemPrompt ? toldOf(session, preparedOf(row)?.settings.memory ?? []) : null,
     tools: keptTools(harness, session),
+    skills,
     asRoot: parts.asRoot,
     mode: session.mode as PermissionMode,
     name: session.id,
@@ -94,7 +100,8 @@ export const launchSpec = async (parts: SessionConductorParts, given: Launching)
     egress: [],
   });
   const tokenFile = await environment.provide(`run-token-${session.id}`, new TextEncoder().encode(tokens.run));
-  const launch = adapter.launch(contextOf(parts, { ...given, program, tokenFile }));
+  const skills = await offerSkills(parts, { harness, row: session, environment, owner: session.id });
+  const launch = adapter.launch(contextOf(parts, { ...given, program, tokenFile, skills }));
   const file = await provideFile(environment, launch, tokens.run);
   for (const [path, content] of Object.entries(launch.homeFiles)) await environment.writeHomeFile(path, content);
   const egressToken = await readFile(placePaths(parts, row.id).egressToken, 'utf8');
