@@ -35,7 +35,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
         edit: [
           { shell: 'echo new > new.txt; echo more >> README.md' },
           { text: 'It is edited.' },
-          { text: 'Edited as you said.' },
+          { text: '1. Edited as you said.' },
         ],
         choose: [{ tool: 'AskUserQuestion', input: { questions: [colour] } }, { text: 'Blue it is.' }],
       }),
@@ -280,6 +280,12 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     const said = items.find(({ text }) => text.includes('> +more'));
     expect(said?.text).toMatch(/^1\. README\.md:\d+\n> \+more\nLess\.$/m);
     await page.getByRole('link', { name: 'Changes' }).click();
+    const answered = page.getByRole('region', { name: 'Comments that were sent' });
+    await answered.getByText('1 of 1 answered by number').waitFor();
+    await answered.getByRole('button', { name: /README.md/ }).click();
+    await page.getByRole('note', { name: 'Comment 1, sent' }).getByText('→ Edited as you said.').waitFor();
+    await picture(page, 'changes-answered');
+    expect(await barriers(page)).toEqual([]);
     await page.getByRole('combobox').selectOption({ index: 1 });
     await page.getByText('Nothing was changed.').waitFor();
     const other = { path: 'README.md', look: 'a-b' };

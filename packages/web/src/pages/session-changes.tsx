@@ -4,6 +4,8 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
+import { reviewsIn } from '../review/answered.ts';
+import { Answered } from '../review/answered.tsx';
 import { Review } from '../review/review.tsx';
 import { takingBack, toggled } from '../review/left-out.ts';
 import { TakeBack } from '../review/take-back.tsx';
@@ -99,6 +101,20 @@ const Since = ({ session, from, choose }: SinceProps) => {
   );
 };
 
+/** Rows that are read for reviews that were sent: the newest ones. */
+const READ_ROWS = 1_000;
+
+/** The reviews that were sent in this session, newest first, read when a turn is over. */
+const useReviews = ({ id, turn, sequence }: SessionView) => {
+  const { data } = useQuery({
+    queryKey: ['reviews', id, turn === null ? sequence : 0],
+    queryFn: async () => reviewsIn((await node.call('sessionRows', { params: { id }, query: { limit: READ_ROWS } })).items),
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
+  });
+  return data ?? [];
+};
+
 type ChangesProps = { readonly session: SessionView; readonly change: SessionChangeSet; readonly lookAgain: () => void };
 
 const Changes = ({ session, change, lookAgain }: ChangesProps) => {
@@ -106,11 +122,13 @@ const Changes = ({ session, change, lookAgain }: ChangesProps) => {
   const mayAct = useMayAct() && session.state !== 'ended';
   const [leftOut, setLeftOut] = useState<LeftOut>([]);
   const ways = useWays(session);
+  const reviews = useReviews(session);
   const { look, notes } = change;
   const aside = (
     <>
       {mayAct ? <TakeBack session={session} look={look} leftOut={leftOut} done={lookAgain} /> : null}
       {mayAct ? <SendComments comments={comments} range={change} ways={ways} sent={clear} /> : null}
+      <Answered reviews={reviews} waits={session.turn !== null} />
       {notes.map((note) => (
         <p key={note} className="said mt-2 px-2 text-careful">
           ! {note}
@@ -128,6 +146,7 @@ const Changes = ({ session, change, lookAgain }: ChangesProps) => {
   return (
     <Review
       change={change}
+      sent={reviews[0] ?? null}
       of={['looked', session.id, look]}
       ask={(query) => node.call('sessionChange', { params: { id: session.id }, query: { ...query, look } })}
       commenting={mayAct ? { comments, change: put } : null}

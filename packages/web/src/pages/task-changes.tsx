@@ -3,6 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { reviewIn } from '../review/answered.ts';
+import { Answered } from '../review/answered.tsx';
 import { Apply } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
 import { leavingOut, toggled } from '../review/left-out.ts';
@@ -49,8 +51,10 @@ const Changes = ({ task }: { readonly task: Task }) => {
   const ways = useWays(task);
   if (error !== null) return <Failed error={error} />;
   if (data === undefined) return <Loading />;
+  const sent = reviewIn(task.prompt, task.result?.summary ?? '');
   return (
     <Review
+      sent={sent}
       change={data}
       of={of}
       ask={(query) => node.call('taskChange', { params, query })}
@@ -59,6 +63,7 @@ const Changes = ({ task }: { readonly task: Task }) => {
       aside={
         <>
           {mayAct ? <SendComments comments={comments} range={data} ways={ways} sent={clear} /> : null}
+          <Answered reviews={sent === null ? [] : [sent]} waits={false} />
           <Checks task={task} />
           {mayAct ? <Apply task={task} leftOut={leftOut} /> : null}
         </>

@@ -30,8 +30,12 @@ export const withComment = (comments: readonly Comment[], comment: Comment): rea
 
 const plain = (name: string): string => (/^[\w./@+ -]+$/.test(name) ? name : JSON.stringify(name));
 
-/** The message to the agent: each comment with file and line, and what it is about as a quotation. */
-export const messageOf = (comments: readonly Comment[], { baseSha, headSha }: { baseSha: string; headSha: string }): string => {
+/** The message to the agent: words about all of it, then each comment with file and line, and what it is about as a quotation. */
+export const messageOf = (
+  comments: readonly Comment[],
+  { baseSha, headSha }: { readonly baseSha: string; readonly headSha: string },
+  words = '',
+): string => {
   const ordered = comments.toSorted((one, other) => one.path.localeCompare(other.path) || one.line - other.line);
   const parts = ordered.map(({ path, side, line, quote, text }, place) =>
     [
@@ -42,7 +46,7 @@ export const messageOf = (comments: readonly Comment[], { baseSha, headSha }: { 
   );
   const count = comments.length === 1 ? '1 comment' : `${comments.length} comments`;
   const head = `Review of the change from ${baseSha.slice(0, 12)} to ${headSha.slice(0, 12)}: ${count}. What stands behind ">" is quoted from the change. Say what you did about each by its number.`;
-  return [head, ...parts].join('\n\n');
+  return [head, words.trim(), ...parts].filter((part) => part !== '').join('\n\n');
 };
 
 const isComment = (value: unknown): value is Comment => {

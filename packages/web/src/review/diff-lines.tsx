@@ -1,5 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../parts/button.tsx';
+import { keyOfLine, type AnsweredComment } from './answered.ts';
+import { AtLine } from './answered.tsx';
 import { isAt, MAX_COMMENT_CHARS, type Comment } from './comments.ts';
 import { visible } from './inert.ts';
 import { linesOf, pairsOf, type Line } from './lines.ts';
@@ -14,7 +16,10 @@ export type Commenting = {
   readonly change: (comment: Comment) => void;
 } | null;
 
-type Shown = { readonly path: string; readonly commenting: Commenting };
+/** Comments that were sent, by their lines. */
+export type Sent = ReadonlyMap<string, readonly AnsweredComment[]>;
+
+type Shown = { readonly path: string; readonly commenting: Commenting; readonly sent: Sent };
 
 /** The lines of a hunk, one under the other or side by side. */
 export const DiffLines = ({ hunk, beside, ...shown }: Shown & { readonly hunk: Hunk; readonly beside: boolean }) => {
@@ -31,7 +36,7 @@ export const DiffLines = ({ hunk, beside, ...shown }: Shown & { readonly hunk: H
 const marks = { same: ' ', added: '+', removed: '-', note: '\\' } as const;
 const looks = { same: '', added: 'bg-added', removed: 'bg-removed', note: 'text-quiet' } as const;
 
-const OneLine = ({ line, only, path, commenting }: Shown & { readonly line: Line; readonly only?: 'before' | 'after' }) => {
+const OneLine = ({ line, only, path, commenting, sent }: Shown & { readonly line: Line; readonly only?: 'before' | 'after' }) => {
   const [writing, setWriting] = useState(false);
   const side = only ?? (line.after === null ? 'before' : 'after');
   const number = line[side];
@@ -48,6 +53,12 @@ const OneLine = ({ line, only, path, commenting }: Shown & { readonly line: Line
         </span>
         <Words line={line} />
       </div>
+      {sent
+        .get(keyOfLine(line))
+        ?.filter((one) => only === undefined || only === one.side)
+        .map((one) => (
+          <AtLine key={one.number} comment={one} />
+        ))}
       {place === null || commenting === null || !(writing || mine !== undefined) ? null : (
         <Writing
           words={mine?.text ?? ''}

@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
-import { DiffLines, type Commenting } from './diff-lines.tsx';
+import { atLines, type AnsweredComment } from './answered.ts';
+import { DiffLines, type Commenting, type Sent } from './diff-lines.tsx';
 import { visible } from './inert.ts';
 import { isLeftOut, type Choosing } from './left-out.ts';
+import { linesOf } from './lines.ts';
 
 /** Changed lines of a file that are shown without being asked for. */
 const SHOWN_LINES = 1_500;
@@ -26,6 +28,8 @@ type FileProps = {
   readonly beside: boolean;
   readonly commenting: Commenting;
   readonly choosing: Choosing;
+  /** Comments on this file that were sent. */
+  readonly answered: readonly AnsweredComment[];
 };
 
 /** What was changed in one file. What is long or no text stands behind its size. */
@@ -46,7 +50,7 @@ export const FileDiff = (props: FileProps) => {
   return <Loaded {...props} />;
 };
 
-const Loaded = ({ file, of, ask, ...look }: FileProps) => {
+const Loaded = ({ file, of, ask, answered, ...look }: FileProps) => {
   const [whole, setWhole] = useState(false);
   const [room, setRoom] = useState(PAGE_LINES);
   const { data, error } = useQuery({
@@ -62,6 +66,7 @@ const Loaded = ({ file, of, ask, ...look }: FileProps) => {
   if (error !== null) return <Failed error={error} />;
   if (data === undefined) return <Loading />;
   const shown = fitting(data, room);
+  const sent = atLines(answered, answered.length === 0 ? [] : data.hunks.flatMap(linesOf));
   return (
     <>
       {data.modes === null ? null : (
@@ -71,7 +76,7 @@ const Loaded = ({ file, of, ask, ...look }: FileProps) => {
       )}
       {data.hunks.length === 0 ? <p className="p-4 text-quiet">No line of it was changed.</p> : null}
       {shown.map((hunk) => (
-        <OneHunk key={hunk.key} hunk={hunk} path={file.path} {...look} />
+        <OneHunk key={hunk.key} hunk={hunk} path={file.path} sent={sent} {...look} />
       ))}
       {shown.length < data.hunks.length ? (
         <div className="p-2">
@@ -85,9 +90,13 @@ const Loaded = ({ file, of, ask, ...look }: FileProps) => {
   );
 };
 
-type OneHunkProps = Pick<FileProps, 'beside' | 'commenting' | 'choosing'> & { readonly hunk: Hunk; readonly path: string };
+type OneHunkProps = Pick<FileProps, 'beside' | 'commenting' | 'choosing'> & {
+  readonly hunk: Hunk;
+  readonly path: string;
+  readonly sent: Sent;
+};
 
-const OneHunk = ({ hunk, path, beside, commenting, choosing }: OneHunkProps) => {
+const OneHunk = ({ hunk, choosing, path, ...shown }: OneHunkProps) => {
   const out = choosing !== null && isLeftOut(choosing.leftOut, path, hunk.key);
   return (
     <section data-hunk={hunk.key} tabIndex={-1} aria-label={`Change at line ${hunk.newStart}`} className="border-b border-line">
@@ -108,7 +117,7 @@ const OneHunk = ({ hunk, path, beside, commenting, choosing }: OneHunkProps) => 
           </button>
         )}
       </div>
-      {out ? null : <DiffLines hunk={hunk} beside={beside} path={path} commenting={commenting} />}
+      {out ? null : <DiffLines hunk={hunk} path={path} {...shown} />}
     </section>
   );
 };

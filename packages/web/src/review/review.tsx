@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Command } from '../commands/registry.ts';
 import { useCommands } from '../commands/use-commands.ts';
 import { Button } from '../parts/button.tsx';
+import type { SentReview } from './answered.ts';
 import type { Commenting } from './diff-lines.tsx';
 import { FileDiff, type AskFile } from './file-diff.tsx';
 import { Counts, Files } from './files.tsx';
@@ -20,9 +21,12 @@ export const Review = (props: {
   readonly ask: AskFile;
   readonly commenting: Commenting;
   readonly choosing: Choosing;
+  /** The newest review that was sent; null: none was. */
+  readonly sent: SentReview | null;
   readonly aside: React.ReactNode;
 }) => {
-  const { change, of, ask, commenting, choosing } = props;
+  const { change, aside, sent, ...shown } = props;
+  const { commenting, choosing } = shown;
   const [at, choose] = useFile(change);
   const [beside, turn] = useBeside();
   useCommands(commandsOf({ choosing, at, choose, turn }));
@@ -36,19 +40,21 @@ export const Review = (props: {
           choose={choose}
           commented={({ path }) => commenting?.comments.filter((one) => one.path === path).length ?? 0}
         />
-        {props.aside}
+        {aside}
       </aside>
       <div className="min-w-0">
         {file === undefined ? null : (
           <section aria-label={`Changes of ${visible(file.path)}`} className="rounded border border-line">
             <FileHead file={file} choosing={choosing} beside={beside} turn={turn} />
-            <FileDiff key={file.path} file={file} of={of} ask={ask} beside={beside} commenting={commenting} choosing={choosing} />
+            <FileDiff key={file.path} file={file} beside={beside} answered={sentOn(sent, file)} {...shown} />
           </section>
         )}
       </div>
     </div>
   );
 };
+
+const sentOn = (sent: SentReview | null, { path }: ChangedFile) => sent?.comments.filter((one) => one.path === path) ?? [];
 
 const commandsOf = (given: {
   readonly choosing: Choosing;

@@ -21,7 +21,7 @@ export const SendComments = (props: {
 }) => {
   const { comments, range, ways } = props;
   const [more, setMore] = useState('');
-  const message = [messageOf(comments, range), more.trim()].filter((part) => part !== '').join('\n\n');
+  const message = messageOf(comments, range, more);
   // The same words that are sent again after a failure are the same request.
   const request = useRef<{ readonly message: string; readonly id: string } | null>(null);
   const send = useMutation({
