@@ -12,8 +12,8 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
 import { taskEnd } from './support/wait.ts';
-import { changing, colour, hostile, numbers } from './support/web-changes.ts';
-import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
+import { changing, colour, editing, hostile, numbers } from './support/web-changes.ts';
+import { answeredAt, barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
 describe.skipIf(chromium === null || !built || !isThere('claude'))('the web client', { timeout: 240_000 }, () => {
@@ -32,11 +32,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
         long: [{ shell: 'until [ -e "$HOME/go" ]; do sleep 0.1; done' }, { text: 'It went on.' }, { text: 'The queued one.' }],
         hostile: [{ text: hostile }],
         change: [{ shell: changing }, { text: 'It is changed.' }, { text: 'It is changed as you said.' }],
-        edit: [
-          { shell: 'echo new > new.txt; echo more >> README.md' },
-          { text: 'It is edited.' },
-          { text: '1. Edited as you said.' },
-        ],
+        edit: editing,
         choose: [{ tool: 'AskUserQuestion', input: { questions: [colour] } }, { text: 'Blue it is.' }],
       }),
     );
@@ -280,10 +276,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     const said = items.find(({ text }) => text.includes('> +more'));
     expect(said?.text).toMatch(/^1\. README\.md:\d+\n> \+more\nLess\.$/m);
     await page.getByRole('link', { name: 'Changes' }).click();
-    const answered = page.getByRole('region', { name: 'Comments that were sent' });
-    await answered.getByText('1 of 1 answered by number').waitFor();
-    await answered.getByRole('button', { name: /README.md/ }).click();
-    await page.getByRole('note', { name: 'Comment 1, sent' }).getByText('→ Edited as you said.').waitFor();
+    await answeredAt(page, /README.md/, 'Edited as you said.');
     await picture(page, 'changes-answered');
     expect(await barriers(page)).toEqual([]);
     await page.getByRole('combobox').selectOption({ index: 1 });

@@ -23,3 +23,10 @@ export const colour = {
     { label: 'Blue', description: 'cold' },
   ],
 };
+
+/** An agent that edits, and then answers the one comment of a review. */
+export const editing = [
+  { shell: 'echo new > new.txt; echo more >> README.md' },
+  { text: 'It is edited.' },
+  { text: '1. Edited as you said.' },
+];

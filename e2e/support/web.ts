@@ -59,3 +59,11 @@ export const picture = async (page: Page, name: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });
 };
+
+/** The one comment of a review that was sent has its answer, in the list and at its line of a file. */
+export const answeredAt = async (page: Page, file: RegExp, words: string): Promise<void> => {
+  const answered = page.getByRole('region', { name: 'Comments that were sent' });
+  await answered.getByText('1 of 1 answered by number').waitFor();
+  await answered.getByRole('button', { name: file }).click();
+  await page.getByRole('note', { name: 'Comment 1, sent' }).getByText(`→ ${words}`).waitFor();
+};
