@@ -12,14 +12,16 @@ import { createProjects, createResults } from '../src/project/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import { createRepositoryChanges, createWorkspace } from '../src/workspace/index.ts';
+import type { WorkspaceParts } from '../src/workspace/service.ts';
 import { openStarter } from './both-spawners.ts';
 
+type GitNodeOptions = Pick<WorkspaceParts, 'warmSlots' | 'lookup'> & {
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly memoryBytes?: number;
+};
+
 /** Opens a node's projects and checkouts in a fresh folder; `close` takes everything away. */
-export const openGitNode = async ({
-  environment = process.env,
-  warmSlots,
-  memoryBytes,
-}: { environment?: NodeJS.ProcessEnv; warmSlots?: number; memoryBytes?: number } = {}) => {
+export const openGitNode = async ({ environment = process.env, memoryBytes, ...given }: GitNodeOptions = {}) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-node-')));
   const dataDirectory = join(folder, 'data');
   const home = join(folder, 'home');
@@ -35,7 +37,7 @@ export const openGitNode = async ({
   const own = { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   const git = createGit({ environment: own, spawner: starter, memoryBytes });
   const ids = createIds({ clock, random: systemRandom });
-  const makeWorkspace = () => createWorkspace({ dataDirectory, store, git, clock, random: systemRandom, ids, log, warmSlots });
+  const makeWorkspace = () => createWorkspace({ dataDirectory, store, git, clock, random: systemRandom, ids, log, ...given });
   const workspace = makeWorkspace();
   const projects = createProjects({ store, git, dataDirectory, clock, ids, workspace });
   const changes = createRepositoryChanges({ store, git, clock, log });

@@ -114,6 +114,7 @@ export const settings: AttemptSettings = {
   copy: [],
   cache: [],
   submodules: 'none',
+  lfs: 'pointers',
   setup: [],
   memory: [],
 };
@@ -142,6 +143,7 @@ const workspaceOf = (slices: FakeSlices, life: Life, directory: string): RunPart
   bringFiles: () => whileAlive(life, async () => []),
   likeFiles: () => whileAlive(life, async () => undefined),
   fillModules: () => whileAlive(life, async () => []),
+  fillLfs: () => whileAlive(life, async () => []),
   takeSetup: () => whileAlive(life, async () => null),
   keepSetup: () => whileAlive(life, async () => null),
   forgetSetup: () => whileAlive(life, async () => undefined),

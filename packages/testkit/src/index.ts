@@ -17,5 +17,6 @@ export {
   type TestEngine,
   type TestEngineKind,
 } from './container-engine.ts';
+export { startLfsServer, type LfsFault, type LfsServer } from './lfs-server.ts';
 export { importSmallImage, saveSmallImage } from './small-image.ts';
 export { deltaBomb, fileBomb, treeBomb } from './git-bombs.ts';

@@ -58,6 +58,7 @@ export const workspaceDoor = (workspace: Workspace, results: Pick<Results, 'diff
   bringFiles: async (checkoutId, patterns) => (await workspace.bringFiles(checkoutId, patterns)).notes,
   likeFiles: (checkoutId, from) => workspace.likeFiles(checkoutId, from),
   fillModules: (checkoutId, policy) => workspace.fillModules(checkoutId, policy),
+  fillLfs: async (checkoutId, policy) => (await workspace.fillLfs(checkoutId, policy)).notes,
   takeSetup: (checkoutId, state) => workspace.takeSetup(checkoutId, state),
   keepSetup: (checkoutId, state) => workspace.keepSetup(checkoutId, state),
   forgetSetup: (projectId, key) => workspace.forgetSetup(projectId, key),

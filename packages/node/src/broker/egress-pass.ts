@@ -7,7 +7,7 @@ import { readClientHello } from './client-hello.ts';
 import type { Target } from './egress-refusal.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { forwardedAnswerHeaders, proxiedRequestHeaders } from './headers.ts';
-import { parseHost } from './host-name.ts';
+import { parseHost } from '../kernel/host-name.ts';
 import { CLIENT_HELLO_BYTES, CONNECT_MS, EGRESS_QUIET_MS } from './limits.ts';
 
 /** More than two pipelines and what the sockets' owners add. */

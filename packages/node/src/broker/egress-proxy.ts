@@ -13,7 +13,7 @@ import { refuseRequest, refuseTunnel, type Denial, type Refusal, type Target } f
 import { rulesOf, type EgressRules } from './egress-rules.ts';
 import { createEgressTraffic, type HostTraffic } from './egress-traffic.ts';
 import { egressTokenOf } from './headers.ts';
-import { parseAuthority, parseHost } from './host-name.ts';
+import { parseAuthority, parseHost } from '../kernel/host-name.ts';
 import { EGRESS_PER_ENVIRONMENT, RESOLVE_MS } from './limits.ts';
 import type { Grants, TokenIdentity } from './model.ts';
 import type { RunTokens } from './run-tokens.ts';

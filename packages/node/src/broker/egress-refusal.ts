@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Host } from './host-name.ts';
+import type { Host } from '../kernel/host-name.ts';
 
 /** Who is to be talked to. */
 export type Target = { readonly host: Host; readonly port: number };

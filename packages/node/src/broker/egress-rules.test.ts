@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEgressRules, parseEgressRule } from './egress-rules.ts';
-import { isPrivateAddress, parseAuthority, parseHost } from './host-name.ts';
+import { isPrivateAddress, parseAuthority, parseHost } from '../kernel/host-name.ts';
 
 const host = (text: string) => parseHost(text)!;
 

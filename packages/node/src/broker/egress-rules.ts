@@ -1,7 +1,7 @@
 // Who may be talked to. What no rule allows is denied, and a denial beats every permission.
 
 import { OrreryError } from '@orrery/protocol/errors';
-import { isPrivateAddress, parseHost, type Host } from './host-name.ts';
+import { isPrivateAddress, parseHost, type Host } from '../kernel/host-name.ts';
 import type { Grants } from './model.ts';
 
 /** A rule in its one form. */

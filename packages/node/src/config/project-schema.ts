@@ -93,6 +93,10 @@ export const projectSchema = z.strictObject({
     .enum(['none', 'shallow', 'recursive'])
     .default('none')
     .describe('Which submodules checkouts get: none, those of the commit, or those in them, too'),
+  lfs: z
+    .enum(['pointers', 'fetch'])
+    .default('pointers')
+    .describe('What checkouts have for files in Git LFS: their pointers, or their contents, which the node fetches'),
   setup: z
     .array(
       z

@@ -47,6 +47,7 @@ describe('what a task runs with', () => {
       copy: [],
       cache: [],
       submodules: 'none',
+      lfs: 'pointers',
       setup: [],
       memory: [],
     });

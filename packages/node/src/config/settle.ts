@@ -32,6 +32,7 @@ export type TaskSettings = {
   /** What the project's image, variables and user come from, when the base commit has to be asked; absent: nothing of it. */
   readonly imageFrom?: ImageAsked;
   readonly submodules: ProjectConfig['submodules'];
+  readonly lfs: ProjectConfig['lfs'];
   readonly setup: readonly string[];
   readonly memory: readonly MemoryKind[];
 };
@@ -64,6 +65,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     copy: project.copy,
     cache: project.cache,
     submodules: project.submodules,
+    lfs: project.lfs,
     setup: project.setup,
     memory: settleMemory({ request, project, node }),
     ports: project.ports,

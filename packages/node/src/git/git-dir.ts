@@ -17,6 +17,8 @@ export type GitDirSpec = {
   readonly workTree?: string;
   /** Whether submodules are filled. */
   readonly modules?: boolean;
+  /** Whether files of Git LFS are filled: Git then knows them by size and time alone, also after they were carried elsewhere. */
+  readonly lfs?: boolean;
 };
 
 const common =
@@ -29,14 +31,16 @@ export const gitDirConfig = ({
   user,
   workTree,
   modules,
-}: Pick<GitDirSpec, 'kind' | 'user' | 'workTree' | 'modules'>): string => {
+  lfs,
+}: Pick<GitDirSpec, 'kind' | 'user' | 'workTree' | 'modules' | 'lfs'>): string => {
   const bare = `\tbare = ${kind === 'mirror'}\n`;
   // Objects of a mirror are borrowed: nothing may ever be pruned, and an agent's own collection must not repack what it borrows.
   const upkeep = '[gc]\n\tauto = 0\n\tpruneExpire = never\n[maintenance]\n\tauto = false\n';
   const who = user === undefined ? '' : `[user]\n\tname = ${user.name}\n\temail = ${user.email}\n`;
   const tree = workTree === undefined ? '' : `\tworktree = "${workTree}"\n`;
   const active = modules === true ? '[submodule]\n\tactive = .\n' : '';
-  return common + bare + tree + (kind === 'agent' ? '' : closed) + upkeep + who + active;
+  const times = lfs === true ? '\tcheckStat = minimal\n\ttrustctime = false\n' : '';
+  return common + bare + times + tree + (kind === 'agent' ? '' : closed) + upkeep + who + active;
 };
 
 /**

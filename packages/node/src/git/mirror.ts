@@ -131,7 +131,9 @@ export const describeCommit = async (git: Git, mirror: string, commit: string): 
           `submodules are not filled in checkouts unless .orrery/orrery.yaml says so: ${submodules.slice(0, 5).join(', ')}${submodules.length > 5 ? ' …' : ''}`,
         ]
       : []),
-    ...(/\bfilter=lfs\b/.test(texts) ? ['files in Git LFS are pointers in checkouts, not their contents'] : []),
+    ...(/\bfilter=lfs\b/.test(texts)
+      ? ['files in Git LFS are pointers in checkouts, unless .orrery/orrery.yaml says lfs: fetch']
+      : []),
     ...(/\bfilter=(?!lfs\b)\S/.test(texts) ? ['clean and smudge filters are not run in checkouts'] : []),
   ];
 };

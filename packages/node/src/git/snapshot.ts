@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath, type TreeEntryType } from '../files/tree-walk.ts';
 import { GIT_WRITE_MS, NESTED_REPOSITORIES, SNAPSHOT_BATCH, SNAPSHOT_BYTES, SNAPSHOT_FILES } from '../kernel/limits.ts';
 import { checkGitFiles } from './hostile-files.ts';
+import { asPointers, putPointers, readLfs } from './lfs/record.ts';
 import { withinSize } from './snapshot-size.ts';
 import { stderrOf, type Git, type GitCall } from './run.ts';
 
@@ -22,6 +23,8 @@ export type CheckoutView = {
   readonly caches: string;
   /** Folder of the node's for submodules that were filled. */
   readonly modules: string;
+  /** Where it is written down what was filled from Git LFS. */
+  readonly lfs: string;
   /** The Git directory of the agent. Default: `.git` of the tree. */
   readonly agentDir?: string;
 };
@@ -51,7 +54,7 @@ export const viewCall = ({ mirror, tree, nodeDir, index }: CheckoutView): Omit<G
  * Writes the tree of a checkout as it is now: tracked and untracked files with their exact modes, ignored ones left out,
  * compared with `head` (a commit the mirror has). Folders with a repository of their own are taken as plain files.
  * No process but Git with the node's own directory is started; nothing in the checkout changes except special files that
- * would block Git, which are unlinked and noted. What is at or below a path of `without` is left out as if it were ignored.
+ * would block Git, which are unlinked and noted. A file of Git LFS that is as it was put there is its pointer. What is at or below a path of `without` is left out as if it were ignored.
  */
 export const snapshotTree = async (
   view: CheckoutView,
@@ -70,13 +73,14 @@ export const snapshotTree = async (
     listUntracked({ git, call, entries, left: NESTED_REPOSITORIES }, ''),
   ]);
   const { content, remove } = sortPaths(entries, [...changed, ...untracked].filter(outsideOf(without)));
-  const { taken, left } = withinSize(tree, content);
+  const { pointers, taken, left } = await sizeUp(view, content);
   for (const path of taken) makeReadable(tree, path);
   const { refused, notes } = await checkGitFiles(git, { ...call, workTree: tree, indexFile: temporary }, taken);
   const add = taken.filter((path) => !refused.has(path));
   await removePaths(git, call, remove);
+  await putPointers(git, call, pointers);
   const unsavable = await addInBatches(git, call, add);
-  const unchanged = add.length === 0 && remove.length === 0;
+  const unchanged = add.length === 0 && remove.length === 0 && pointers.size === 0;
   const [found, before] = unchanged
     ? [null, null]
     : await Promise.all([
@@ -89,6 +93,13 @@ export const snapshotTree = async (
     notes: [...notes, ...describeRefused(refused), ...describeLeftOut(entries, { unsavable, left })],
     tooMuch: left.length > 0,
   };
+};
+
+/** Contents of Git LFS are pointers, whatever their size; of the others not everything may be taken. */
+const sizeUp = async (view: CheckoutView, content: readonly BytePath[]) => {
+  const pointers = await asPointers(view.tree, await readLfs(view), content);
+  const others = content.filter((path) => !pointers.has(path));
+  return { pointers, ...withinSize(view.tree, others) };
 };
 
 /** `modules`: folders of submodules that are looked at for themselves. */

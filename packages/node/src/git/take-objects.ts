@@ -20,6 +20,8 @@ export type TakeObjects = {
   readonly base: string;
   /** Paths that no commit may bring along; commits that have them are made anew. */
   readonly without?: readonly BytePath[];
+  /** Blobs that no commit may bring along, with those that stand in their place. */
+  readonly replaced?: ReadonlyMap<string, string>;
 };
 
 /**
@@ -69,7 +71,13 @@ export const takeObjects = async (take: TakeObjects): Promise<ReadonlyMap<string
       timeoutMs: GIT_WRITE_MS,
       args: ['index-pack', join(quarantine, 'objects/pack', pack)],
     });
-  const anew = await rewriteWithout(git, quarantine, { tips: take.tips, base, mirror, paths: take.without ?? [] });
+  const anew = await rewriteWithout(git, quarantine, {
+    tips: take.tips,
+    base,
+    mirror,
+    paths: take.without ?? [],
+    replaced: take.replaced ?? new Map(),
+  });
   const tips = take.tips.map((tip) => anew.get(tip) ?? tip);
   // Few objects become loose ones, many stay one pack: a mirror must not gather a pack per task.
   const receive =

@@ -80,6 +80,8 @@ export type WorkspaceDoor = {
   likeFiles(checkoutId: string, from: string): Promise<void>;
   /** Fills the submodules of a checkout in which nothing ran yet; answers their commits. */
   fillModules(checkoutId: string, policy: AttemptSettings['submodules']): Promise<readonly string[]>;
+  /** Fills files of Git LFS in a checkout in which nothing ran yet; answers what is worth knowing, in words. */
+  fillLfs(checkoutId: string, policy: AttemptSettings['lfs']): Promise<readonly string[]>;
   /** Puts the state of an earlier set-up with the same key into a checkout in which nothing ran yet; null: there is none. */
   takeSetup(checkoutId: string, state: SetupState): Promise<{ readonly madeAtMs: number } | null>;
   /** Keeps what a set-up left in a checkout in which nothing else ran; answers why not, or null. */
@@ -174,6 +176,8 @@ export type AttemptSettings = {
   readonly copy: readonly string[];
   /** Which submodules are filled: none, those of the commit, or those in them, too. */
   readonly submodules: 'none' | 'shallow' | 'recursive';
+  /** What files in Git LFS are: their pointers, or their contents. */
+  readonly lfs: 'pointers' | 'fetch';
   /** Folders that hold all that a set-up leaves. */
   readonly cache: readonly string[];
   /** Where the base commit says which image it is. Absent: it is not asked. */

@@ -15,6 +15,7 @@ import { CHECKPOINT_INDEX_BYTES } from '../git/limits.ts';
 import { GIT_WRITE_MS } from '../kernel/limits.ts';
 import { claimedRow } from './claimed.ts';
 import { gather } from './gather.ts';
+import { refillLfs } from './lfs.ts';
 import type { Saved, WorkspaceContext } from './model.ts';
 import { saveUnsaved } from './release.ts';
 import { viewOf } from './slot.ts';
@@ -83,8 +84,12 @@ export const restoreCheckout = (
     await checkWay(context, view, { from: gathered.finalSha, to: point.sha });
     await onSaved(await saveUnsaved(context, { row, view, gathered }, reason));
     await writeFiles(view, { from: gathered.finalSha, to: point.sha });
+    const notes = await refillLfs(context, view);
     const index = point.staged === null ? null : await readBlob(context, view.mirror, point.staged);
-    return placeAgentHead(join(view.tree, '.git'), { headSha: point.headSha, branch: point.branch, index });
+    return [
+      ...notes,
+      ...(await placeAgentHead(join(view.tree, '.git'), { headSha: point.headSha, branch: point.branch, index })),
+    ];
   });
 
 /** Git compares the contents of every file with what is saved (the index knows no times), then writes what differs. */

@@ -4,12 +4,16 @@ import { makeTemporary } from '../files/own.ts';
 import { lookAt, type BytePath } from '../files/tree-walk.ts';
 import { readAgentGit, type AgentGit, type Tip } from '../git/agent-git.ts';
 import { gitDirConfig } from '../git/git-dir.ts';
+import { pointersByContent, readLfs } from '../git/lfs/record.ts';
 import { isAncestor } from '../git/publish.ts';
 import { snapshotTree, type CheckoutView } from '../git/snapshot.ts';
 import { missingCommits, takeObjects } from '../git/take-objects.ts';
 import { copiedPaths, hasPlainParents } from './copied.ts';
+import { describeLfs } from './lfs-changes.ts';
 import { moduleView, readModules, type FilledModule } from './submodules.ts';
 import type { Gathered, Inspected, WorkspaceContext } from './model.ts';
+
+const asBytes = (path: string): BytePath => Buffer.from(path).toString('latin1');
 
 /**
  * Reads a checkout whose programs have ended. Commits come by data from the agent's `.git`, files from the tree; neither
@@ -28,8 +32,9 @@ export const inspect = async (
   }
   const agent = await readAgentGit(view.tree, view.agentDir);
   const modules = await readModules(view);
-  const without = (await copiedPaths(view)).map((path) => Buffer.from(path).toString('latin1'));
-  const { available, problems } = await takeCommits(context, view, { agent, baseSha, without });
+  const without = (await copiedPaths(view)).map(asBytes);
+  const replaced = pointersByContent(await readLfs(view));
+  const { available, problems } = await takeCommits(context, view, { agent, baseSha, without, replaced });
   const headSha = available.get(agent.headSha ?? '') ?? baseSha;
   const tips = agent.tips.flatMap(({ ref, sha }) => {
     const taken = available.get(sha);
@@ -40,19 +45,21 @@ export const inspect = async (
       base: baseSha,
       head: headSha,
       without,
-      modules: [...modules.map(({ path }) => path), ...inside].map((path) => Buffer.from(path).toString('latin1')),
+      modules: [...modules.map(({ path }) => path), ...inside].map(asBytes),
     }),
     outside(context, view.mirror, { headSha, tips }),
   ]);
   const inModules = await inspectModules(context, view, modules);
+  const tree = snapshot.tree ?? `${headSha}^{tree}`;
+  const ofLfs = replaced.size === 0 ? [] : await describeLfs(view, { base: baseSha, tree });
   return {
     baseSha,
     headSha,
-    tree: snapshot.tree ?? `${headSha}^{tree}`,
+    tree,
     uncommitted: snapshot.tree !== null,
     extra: [...extra, ...inModules.tips],
     tooMuch: snapshot.tooMuch || inModules.tooMuch,
-    notes: [...describeAgent(context, agent, view), ...problems, ...snapshot.notes, ...inModules.notes],
+    notes: [...describeAgent(context, agent, view), ...problems, ...snapshot.notes, ...ofLfs, ...inModules.notes],
   };
 };
 
@@ -105,10 +112,13 @@ export const gather = async (context: WorkspaceContext, view: CheckoutView, base
 /** Commits of the agent that the mirror has now, by what the agent calls them; another name: made anew without what was copied in. */
 type Taken = { readonly available: ReadonlyMap<string, string>; readonly problems: readonly string[] };
 
+/** What commits of an agent's may not bring along. */
+type Unwanted = { readonly without: readonly BytePath[]; readonly replaced: ReadonlyMap<string, string> };
+
 const takeCommits = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { agent, baseSha, without }: { agent: AgentGit; baseSha: string; without: readonly BytePath[] },
+  { agent, baseSha, ...unwanted }: Unwanted & { agent: AgentGit; baseSha: string },
 ): Promise<Taken> => {
   const named = [...new Set([...(agent.headSha === null ? [] : [agent.headSha]), ...agent.tips.map(({ sha }) => sha)])].filter(
     (sha) => sha !== baseSha,
@@ -120,7 +130,7 @@ const takeCommits = async (
     return { available, problems: ['its commits cannot be read: the folder of its objects is gone or a link'] };
   let made = 0;
   const take = async (tips: readonly string[]): Promise<void> => {
-    const anew = await takeTips(context, view, { tips, baseSha, without });
+    const anew = await takeTips(context, view, { tips, baseSha, ...unwanted });
     for (const sha of tips) available.set(sha, anew.get(sha) ?? sha);
     made = Math.max(made, anew.size);
   };
@@ -134,15 +144,17 @@ const takeCommits = async (
     // One broken branch must not cost the others.
     for (const sha of missing.size > 1 ? missing : []) await take([sha]).catch(() => undefined);
   }
-  if (made > 0)
-    problems.push(`${made} of its commits are made anew: they held files that were copied in (copy), which never come back`);
+  if (made > 0) {
+    const held = unwanted.replaced.size === 0 ? 'files that were copied in (copy)' : 'files that were copied in (copy, lfs)';
+    problems.push(`${made} of its commits are made anew: they held ${held}, which never come back`);
+  }
   return { available, problems };
 };
 
 const takeTips = async (
   context: WorkspaceContext,
   view: CheckoutView,
-  { tips, baseSha, without }: { tips: readonly string[]; baseSha: string; without: readonly BytePath[] },
+  { tips, baseSha, ...unwanted }: Unwanted & { tips: readonly string[]; baseSha: string },
 ): Promise<ReadonlyMap<string, string>> => {
   const temporary = await makeTemporary(join(view.tree, '..'), 'quarantine-');
   try {
@@ -153,7 +165,7 @@ const takeTips = async (
       quarantine: join(temporary.path, 'q.git'),
       tips,
       base: baseSha,
-      without,
+      ...unwanted,
     });
   } finally {
     await context.remover.remove(temporary);
@@ -172,13 +184,15 @@ const outside = async (
   return once.filter((_, index) => held[index] === false);
 };
 
+const configsGiven = [false, true].flatMap((modules) => [false, true].map((lfs) => ({ modules, lfs })));
+
 const describeAgent = (context: WorkspaceContext, agent: AgentGit, view: CheckoutView): string[] => [
   ...agent.problems,
   ...agent.inProgress.map((what) => `${what} was left unfinished`),
   ...(agent.branch === null && agent.headSha !== null && view.agentDir === undefined ? ['HEAD was left detached'] : []),
   ...(agent.config !== null &&
   view.agentDir === undefined &&
-  [false, true].every((modules) => agent.config !== gitDirConfig({ kind: 'agent', user: context.identity, modules }))
+  configsGiven.every((given) => agent.config !== gitDirConfig({ kind: 'agent', user: context.identity, ...given }))
     ? ['the configuration in its .git was changed; it is not used']
     : []),
 ];

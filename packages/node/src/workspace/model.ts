@@ -4,6 +4,7 @@
 // Copied: an ignored file of the user's own folder that the node brought into a checkout; it never leaves it again.
 // Aside: what was moved out of a released checkout because Git does not store it; kept for a named number of days.
 
+import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import type { Tip } from '../git/agent-git.ts';
 import type { ChangedFile } from '../git/compare.ts';
@@ -27,6 +28,9 @@ export type DirectoryState = 'making' | 'ready' | 'priming' | 'claimed' | 'scrub
 
 /** Which submodules are filled: none, those of the commit, or those in them, too. */
 export type SubmodulePolicy = 'none' | 'shallow' | 'recursive';
+
+/** What checkouts have for files in Git LFS: their pointers, or their contents. */
+export type LfsPolicy = 'pointers' | 'fetch';
 
 /** A place a task works in. Paths are absolute. */
 export type Checkout = {
@@ -109,6 +113,8 @@ export type WorkspaceContext = {
   /** Author of commits made in a checkout, and of those the node makes. */
   readonly identity: { readonly name: string; readonly email: string };
   readonly warmSlots: number;
+  /** Resolves the names of servers; absent: the system does. */
+  readonly lookup?: LookupFunction | undefined;
   /** What checkouts held when they were collected, by their ids, until they are given back. */
   readonly collected: Map<string, Gathered>;
   /** Runs work after the answer was given; its failure is logged. Once the node is `stopping` nothing more is begun. */
@@ -129,6 +135,7 @@ export const slotPaths = (slot: string) => ({
   copied: join(slot, 'copied.json'),
   caches: join(slot, 'caches.json'),
   modules: join(slot, 'modules'),
+  lfs: join(slot, 'lfs.json'),
 });
 
 /** The branch of a task when nobody named one. */

@@ -9,6 +9,7 @@ import { ASIDE_DAYS, GIT_WRITE_MS } from '../kernel/limits.ts';
 import { dropCopies } from './copied.ts';
 import { directoryId, directoryPath, makeDirectory, removeDirectory } from './directories.ts';
 import type { WorkspaceContext } from './model.ts';
+import { dropLfs } from './lfs-changes.ts';
 import { dropModules } from './submodules.ts';
 import { dropCaches } from './setup-cache.ts';
 import { findDirectory, updateDirectory, type DirectoryRow } from './store.ts';
@@ -37,6 +38,7 @@ export const scrubSlot = async (
   await removeAgentDir(context, view.tree);
   await clearSpecial(context, view.tree);
   await dropCopies(view);
+  await dropLfs(view);
   await dropCaches(context, view);
   await restoreTracked(view, { base, savedTree });
   const tracked = await readTracked(view);

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { createRemover, type OwnedDirectory } from '../files/remove.ts';
 import type { Git } from '../git/run.ts';
@@ -16,6 +17,7 @@ import {
   type Checkout,
   type Collected,
   type DirectoryKind,
+  type LfsPolicy,
   type Reclaimed,
   type Saved,
   type SubmodulePolicy,
@@ -25,6 +27,7 @@ import { recoverDirectories, type Recovered } from './recover.ts';
 import { collectCheckout, makeScratch, releaseCheckout, salvageCheckout, unsavedIn } from './release.ts';
 import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention.ts';
 import { forgetSetup, keepSetup, reclaimSetups, takeSetup, type SetupState } from './setup-cache.ts';
+import { fillLfs, type FilledLfs } from './lfs.ts';
 import { fillModules } from './submodules.ts';
 import { checkpointCheckout, dropCheckpoint, restoreCheckout, type CheckoutPoint } from './checkpoint.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
@@ -43,6 +46,10 @@ export type Workspace = {
    * when one cannot be had.
    */
   fillModules(id: string, policy: SubmodulePolicy): Promise<readonly string[]>;
+  /**
+   * Fills files of Git LFS in a checkout in which nothing ran yet. Rejects with `repository_unusable` when one cannot be had.
+   */
+  fillLfs(id: string, policy: LfsPolicy): Promise<FilledLfs>;
   /** Puts the state of an earlier set-up with the same key into a checkout in which nothing ran yet; null: there is none. */
   takeSetup(id: string, state: SetupState): Promise<{ readonly madeAtMs: number } | null>;
   /** Keeps what a set-up left in a checkout, for others; answers why not, or null. */
@@ -125,6 +132,8 @@ export type WorkspaceParts = {
   readonly log: Log;
   readonly identity?: { readonly name: string; readonly email: string };
   readonly warmSlots?: number;
+  /** Resolves the names of servers that the node fetches files from itself. Default: the system. */
+  readonly lookup?: LookupFunction;
 };
 
 /** Opens the workspaces of one data directory. */
@@ -137,6 +146,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     bringFiles: (id, patterns) => bringFiles(context, id, patterns),
     likeFiles: (id, from) => likeFiles(context, id, from),
     fillModules: (id, policy) => fillModules(context, id, policy),
+    fillLfs: (id, policy) => fillLfs(context, id, policy),
     takeSetup: (id, state) => takeSetup(context, id, state),
     keepSetup: (id, state) => keepSetup(context, id, state),
     forgetSetup: (projectId, key) => forgetSetup(context, projectId, key),

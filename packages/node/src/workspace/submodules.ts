@@ -46,6 +46,7 @@ export const moduleView = (view: CheckoutView, { id, path }: FilledModule): Chec
   copied: join(view.modules, `${id}.copied.json`),
   caches: join(view.modules, `${id}.caches.json`),
   modules: join(view.modules, `${id}.modules`),
+  lfs: join(view.modules, `${id}.lfs.json`),
 });
 
 /**
@@ -82,7 +83,8 @@ export const fillModules = (context: WorkspaceContext, id: string, policy: Submo
     return found.map(({ sha }) => sha);
   });
 
-const remoteOf = async ({ git }: WorkspaceContext, folder: string | null): Promise<string | null> => {
+/** What the user's own clone calls its origin. */
+export const remoteOf = async ({ git }: WorkspaceContext, folder: string | null): Promise<string | null> => {
   if (folder === null) return null;
   const { code, stdout } = await git.run({
     profile: 'user',

@@ -81,8 +81,9 @@ const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> =
   const place = await filledPlace(parts, await claim(parts, row, found.base.sha), found.settings);
   const { base, hooks, settings } = found;
   const prepared = { baseSha: base.sha, baseName: base.name, place, hooks: [...hooks.keys()] as HookName[], settings };
+  const filled = settings.lfs === 'pointers' ? [] : await parts.workspace.fillLfs(place.checkoutId, settings.lfs);
   const notes = settings.copy.length === 0 ? [] : await parts.workspace.bringFiles(place.checkoutId, settings.copy);
-  return { prepared, init: hooks.get('init') ?? null, notes };
+  return { prepared, init: hooks.get('init') ?? null, notes: [...filled, ...notes] };
 };
 
 const claim = (parts: ConductorParts, row: NamedRow, baseSha: string) =>
@@ -125,5 +126,8 @@ const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: S
   const settings = elsewhere ? parts.settle({ intent: intentFor(row), projectFile }) : prepared.settings;
   if (elsewhere) await parts.backend(settings.backend).preflight(settings.required);
   const place = await filledPlace(parts, await claim(parts, row, prepared.baseSha), prepared.settings);
-  return { prepared: { ...prepared, place, settings }, init: hooks.get('init') ?? null, notes: [] };
+  // The copy of the source's files comes over them; that they are files of Git LFS is known then.
+  const notes =
+    prepared.settings.lfs === 'pointers' ? [] : await parts.workspace.fillLfs(place.checkoutId, prepared.settings.lfs);
+  return { prepared: { ...prepared, place, settings }, init: hooks.get('init') ?? null, notes };
 };

@@ -26,7 +26,7 @@ export const preparedOf = (row: NamedRow): NamedPrepared | null => {
   return { ...stored, settings: { ...settingsAddedLater, ...stored.settings } };
 };
 
-const settingsAddedLater = { copy: [], cache: [], submodules: 'none' } as const;
+const settingsAddedLater = { copy: [], cache: [], submodules: 'none', lfs: 'pointers' } as const;
 
 /** The paths of an environment beside its checkout. */
 export const placePaths = (parts: Pick<ConductorParts, 'environmentsDirectory'>, id: string) => {

@@ -30,7 +30,7 @@ export const prepare = async (context: AttemptContext): Promise<Prepared> => {
   const row = await beginStage(context, name, 1);
   try {
     const found = await fillModules(context, await findAll(context));
-    const notes = await bringFiles(context, found);
+    const notes = [...(await fillLfs(context, found)), ...(await bringFiles(context, found))];
     const prepared = { ...found, ...(await takeSetup(context, found)) };
     await refuseOrders(context.parts, {
       harness: context.parts.harness(prepared.settings.harness),
@@ -65,6 +65,12 @@ const fillModules = async ({ parts }: AttemptContext, prepared: Prepared): Promi
   const modules = await parts.workspace.fillModules(place.checkoutId, settings.submodules);
   return { ...prepared, place: { ...place, modules } };
 };
+
+/** Contents of files in Git LFS, where the project wants them. One that others work in has them since it was made. */
+const fillLfs = async ({ parts }: AttemptContext, { settings, place, named, baseSha }: Prepared): Promise<readonly string[]> =>
+  settings.lfs === 'pointers' || named !== undefined || baseSha === null
+    ? []
+    : parts.workspace.fillLfs(place.checkoutId, settings.lfs);
 
 /** The state of an earlier set-up, where the project says which folders hold it. */
 const takeSetup = async ({ parts, task, intent }: AttemptContext, prepared: Prepared): Promise<Pick<Prepared, 'setup'>> => {
