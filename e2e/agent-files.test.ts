@@ -6,6 +6,7 @@ import type { ScriptedModel } from '@orrery/scripted-model';
 import { commitAll, writeFiles } from '@orrery/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentNames, callsWith, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
+import { mcpScript, startMcpServer } from './support/mcp-server.ts';
 import { placeOfSuite, type Place } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 
@@ -25,6 +26,10 @@ const writeAgents = (place: Place, repository: string, name: string): void => {
   const held = `harness: ${name}\nmode: plan\nunattended: decline\negress: [example.org]\ntools: { deny: [${denied}] }`;
   writeFiles(repository, { '.orrery/agents/held.md': agentFile(name === 'pi' ? held.replace('mode: plan\n', '') : held, '') });
   writeFiles(repository, { '.orrery/agents/far.md': agentFile(`harness: ${name}\negress: [elsewhere.example]`, '') });
+  // Codex has no way to an address that keeps the run token out of its settings.
+  const near = '{ name: near, command: [sh, near.sh] }';
+  const linked = agentFile(`harness: ${name}\nmcp: [${name === 'claude' ? 'far, ' : ''}${near}]`, '');
+  writeFiles(repository, { '.orrery/agents/linked.md': linked, 'near.sh': mcpScript });
   commitAll(repository, 'agents');
   writeFiles(repository, { '.orrery/agents/looker.md': says('WORDS-that-are-not-committed') });
   mkdirSync(join(place.config, 'agents'));
@@ -49,6 +54,7 @@ const listedAll = (listed: readonly Listed[]): void => {
   expect(listed.map((agent) => [agent.name, agent.source, agent.hides.length])).toEqual([
     ['far', 'project', 0],
     ['held', 'project', 0],
+    ['linked', 'project', 0],
     ['looker', 'project', 1],
     ['loose', 'project', 0],
     ['lost', 'project', 0],
@@ -84,6 +90,46 @@ const heldToItsFile = async (
   expect(rules).toContainEqual({ rule: 'example.org', decision: 'allow', from: 'task', beaten: false });
 };
 
+const CREDENTIAL = 'made-up-tracker-credential';
+
+/** The configuration, with an MCP server that agents of the project may name. */
+const withServer = async (place: Place, model: ScriptedModel) => {
+  const far = await startMcpServer(CREDENTIAL);
+  const mcp = { far: { url: far.url, projects: ['shop'] } };
+  place.configure(configFor(model, { harness: 'command', memory: ['global'], egress: { allow: ['example.org'] }, mcp }));
+  await place.cli(['secret', 'set', 'far'], { input: CREDENTIAL });
+  return far;
+};
+
+/** Its servers are there: the command of its file, and the operator's, with a credential that it never sees. */
+const linkedToItsServers = async (
+  name: string,
+  {
+    ask,
+    far,
+    model,
+  }: { readonly ask: Run; readonly far: Awaited<ReturnType<typeof startMcpServer>>; readonly model: ScriptedModel },
+): Promise<void> => {
+  const before = callsWith(model, '[who]').length;
+  const done = (await ask('linked')).envelope();
+  if (name === 'pi') {
+    expect([done.error?.code, done.error?.message]).toEqual([
+      'unsupported',
+      'pi cannot be given the MCP servers of the agent linked: near.',
+    ]);
+    return;
+  }
+  const task = done.result?.['task'] as Task;
+  expect([task.verdict, task.result?.filesChanged]).toEqual(['accepted', 1]);
+  if (name === 'codex') return;
+  expect([[...far.authorizations], far.methods]).toEqual([[`Bearer ${CREDENTIAL}`], expect.arrayContaining(['tools/list'])]);
+  const told = callsWith(model, '[who]')
+    .slice(before)
+    .map(({ body }) => body);
+  expect(told.join()).toContain('lookup');
+  expect(told.join()).not.toContain(CREDENTIAL);
+};
+
 type Run = (...args: string[]) => ReturnType<Place['cli']>;
 
 /** Whatever loosens, narrows what cannot be kept, is not there, or asks for more than the operator allows. */
@@ -107,7 +153,7 @@ for (const name of agentNames) {
     const place = placeOfSuite();
     it('is told its words, and shown with where they came from', async () => {
       const model = await modelOfSuite(scriptsOf({ who: [{ text: 'It is me.' }] }));
-      place.configure(configFor(model, { harness: 'command', memory: ['global'], egress: { allow: ['example.org'] } }));
+      const far = await withServer(place, model);
       await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
       const repository = makeRepository(place, 'shop', {});
       writeAgents(place, repository, name);
@@ -120,6 +166,8 @@ for (const name of agentNames) {
       listedAll((await run('agent', 'list')).envelope().result?.['items'] as Listed[]);
       await refusedByItsFile({ start, ask });
       await heldToItsFile(client, { start, tools: () => toolsOf(model) }, name);
+
+      await linkedToItsServers(name, { ask, far, model });
 
       for (const [agent, words] of [
         ['looker', 'WORDS-of-the-project'],

@@ -38,6 +38,8 @@ export const agentView = agentRef.extend({
   unattended: unattended.nullable(),
   /** Folders with a SKILL.md that are offered to its program. */
   skills: z.array(z.string()),
+  /** MCP servers of its program: a command of its own, or (null) the operator's of that name. */
+  mcp: z.array(z.object({ name: z.string(), command: z.array(z.string()).nullable() })),
   /** What it is told beside each prompt. */
   prompt: z.string(),
   /** Keys of another program's file that have no meaning here. */

@@ -21,6 +21,7 @@ budget: 2.5
 tools: { allow: [Read, Bash], deny: [Bash] }
 unattended: decline
 skills: [poem, poem]
+mcp: [far, { name: near, command: [node, tools/mcp.mjs] }]
 ---
 Look well.
 `;
@@ -47,6 +48,10 @@ describe('the file of an agent', () => {
       tools: { allow: ['Read', 'Bash'], deny: ['Bash'] },
       unattended: 'decline',
       skills: ['poem'],
+      mcp: [
+        { name: 'far', command: null },
+        { name: 'near', command: ['node', 'tools/mcp.mjs'] },
+      ],
       prompt: 'Look well.',
       ignored: [],
       hides: [],
@@ -63,7 +68,11 @@ describe('the file of an agent', () => {
     ['no YAML', '---\n: : :\n  - [\n---\n', /^\.orrery\/agents\/one\.md:\d+:\d+: /],
     ['no end', '---\nname: one\n', /^\.orrery\/agents\/one\.md:1: the front matter has no end/],
     ['another name', '---\nname: two\n---\n', /called otherwise/],
-    ['what is not there yet', '---\nmcp: [x]\n---\n', /asks for mcp/],
+    ['a server that is none', '---\nmcp: [X!]\n---\n', /one\.md:2/],
+    ['a server with an address', '---\nmcp: [{ name: x, url: "http://x" }]\n---\n', /one\.md:2/],
+    ['a server with no command', '---\nmcp: [{ name: x, command: [] }]\n---\n', /one\.md:2/],
+    ['servers that are one word', '---\nmcp: x\n---\n', /one\.md:2/],
+    ['two servers of one name', '---\nmcp: [x, { name: x, command: [y] }]\n---\n', /two servers have one name/],
     ['a tool that is an option', '---\ntools: [--yes]\n---\n', /one\.md:2/],
     ['a tool that is two', '---\ntools: { deny: ["a,b"] }\n---\n', /one\.md:2/],
     ['a skill that is a path', '---\nskills: [../x]\n---\n', /one\.md:2/],
@@ -160,7 +169,7 @@ describe('what an agent asks for in a task', () => {
       code('mode: edits'),
       code('mode: plan'),
       code('mode: all'),
-      code('mcp: [x]'),
+      code('mcp: x'),
       code('unattended: wait'),
       code('unattended: fail'),
     ]).toEqual([...['unsupported', 'unsupported', 'unsupported', null], ...['config_invalid', 'unsupported', null]]);

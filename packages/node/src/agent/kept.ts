@@ -6,8 +6,8 @@ import type { KeptAgent, KeptSkill } from '../store/kept-agent.ts';
 /** What a row keeps of one. */
 export const keptText = (agent: AgentView | null, skills: readonly KeptSkill[]): string | null => {
   if (agent === null) return null;
-  const { name, source, path, hash, prompt, tools } = agent;
-  return JSON.stringify({ name, source, path, hash, prompt, tools, skills } satisfies KeptAgent);
+  const { name, source, path, hash, prompt, tools, mcp } = agent;
+  return JSON.stringify({ name, source, path, hash, prompt, tools, skills, mcp } satisfies KeptAgent);
 };
 
 /** Words that would reach nobody. */

@@ -17,6 +17,8 @@ import {
   type AgentView,
 } from '@orrery/protocol';
 import { z } from 'zod';
+import { mcpServerName } from '../config/mcp-schema.ts';
+import { AGENT_SERVERS } from '../harness/limits.ts';
 import { AGENT_SKILLS } from '../kernel/limits.ts';
 import { invalid, parted, read, textOf } from './front-matter.ts';
 
@@ -41,10 +43,26 @@ export const projectFolders: readonly (readonly [AgentSource, string])[] = [
 /** Of two with one name, the source that stands first here counts. */
 export const precedence: readonly AgentSource[] = ['project', 'user', 'claude', 'codex', 'opencode', 'gemini'];
 
-/** Keys that are known and that this node cannot keep yet: refused, never left out in silence. */
-const notYet = ['mcp'] as const;
+/** A server by its name in the operator's configuration, or a command of the environment. */
+const serverName = z.string().regex(mcpServerName, 'the name of a server: small letters, digits and _ - only, at most 32');
+const server = z.union([
+  serverName,
+  z.strictObject({
+    name: serverName,
+    command: z
+      .array(
+        z
+          .string()
+          .min(1)
+          .max(1_000)
+          .regex(/^[^\0]*$/),
+      )
+      .min(1)
+      .max(50),
+  }),
+]);
 
-const later = Object.fromEntries(notYet.map((key) => [key, z.unknown().optional()]));
+const nameOfServer = (one: z.output<typeof server>): string => (typeof one === 'string' ? one : one.name);
 
 /** Front matter of our own files. */
 const ownSchema = z.strictObject({
@@ -61,7 +79,12 @@ const ownSchema = z.strictObject({
   unattended: unattended.optional(),
   /** Names of skills: folders with a SKILL.md. */
   skills: z.array(skillName).max(AGENT_SKILLS).optional(),
-  ...later,
+  /** MCP servers of its program. */
+  mcp: z
+    .array(server)
+    .max(AGENT_SERVERS)
+    .refine((all) => new Set(all.map(nameOfServer)).size === all.length, 'two servers have one name')
+    .optional(),
 });
 
 /** What of another program's front matter means the same here. */
@@ -85,7 +108,18 @@ const toolsOf = (said: readonly string[] | AgentTools | undefined): AgentTools |
 
 type Defined = Pick<
   AgentView,
-  'description' | 'harness' | 'model' | 'effort' | 'mode' | 'egress' | 'budgetUsd' | 'tools' | 'unattended' | 'skills' | 'ignored'
+  | 'description'
+  | 'harness'
+  | 'model'
+  | 'effort'
+  | 'mode'
+  | 'egress'
+  | 'budgetUsd'
+  | 'tools'
+  | 'unattended'
+  | 'skills'
+  | 'mcp'
+  | 'ignored'
 > & {
   readonly name: string | null;
   readonly refused: OrreryError | null;
@@ -93,8 +127,6 @@ type Defined = Pick<
 
 const ownAgent = (front: string, { path }: AgentFile): Defined => {
   const value = read(front, ownSchema, path);
-  const known = value as Readonly<Record<string, unknown>>;
-  const missing = notYet.filter((key) => known[key] !== undefined);
   return {
     name: value.name ?? null,
     description: value.description ?? null,
@@ -107,18 +139,13 @@ const ownAgent = (front: string, { path }: AgentFile): Defined => {
     tools: toolsOf(value.tools),
     unattended: value.unattended ?? null,
     skills: [...new Set(value.skills ?? [])],
+    mcp: (value.mcp ?? []).map((one) => (typeof one === 'string' ? { name: one, command: null } : one)),
     ignored: [],
-    refused:
-      missing.length === 0
-        ? null
-        : new OrreryError('unsupported', `${path} asks for ${missing.join(', ')}.`, {
-            rule: 'This node cannot keep that yet; an agent is never run with less than its file says.',
-            fix: `Take ${missing.join(', ')} out of ${path}.`,
-          }),
+    refused: null,
   };
 };
 
-const nothingNarrowed = { tools: null, unattended: null, skills: [] as string[] };
+const nothingNarrowed = { tools: null, unattended: null, skills: [] as string[], mcp: [] as AgentView['mcp'] };
 
 /** Models that mean "the one of whoever calls it". */
 const noModel = new Set(['inherit', 'default']);

@@ -4,6 +4,7 @@ import {
   createAgents,
   createSkills,
   keptText,
+  refuseServers,
   taskWishOf,
   unheard,
   type AgentParts,
@@ -18,6 +19,7 @@ import { parseProjectFile } from '../config/project-schema.ts';
 import { settleTask } from '../config/settle.ts';
 import type { TreeFile } from '../git/committed-tree.ts';
 import type { Harness } from '../harness/harness.ts';
+import { refuseMcp } from '../harness/mcp.ts';
 import { refuseSkills } from '../harness/skills.ts';
 import { refuseTools } from '../harness/tool-lists.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
@@ -48,16 +50,19 @@ export const openSkills = (parts: Pick<Ground, 'projects' | 'paths'>): Skills =>
 
 /**
  * What a session or task keeps of an agent that this program is to be. @throws OrreryError for a program that cannot be told its words,
- * held to its tools or offered its skills, and for skills that are not there
+ * held to its tools, offered its skills or given its servers, and for skills and servers that are not there
  */
 export const fittingAgent = async (
-  parts: Pick<Ground, 'projects' | 'paths'>,
+  parts: Pick<Ground, 'projects' | 'paths' | 'config'>,
   agent: AgentView,
   { harness, at }: { readonly harness: Harness; readonly at: AgentsAt | null },
 ): Promise<string | null> => {
   if (agent.prompt !== '' && !harness.capabilities.systemPrompt) throw unheard(agent, harness.id);
   refuseTools(harness, agent.name, agent.tools);
   if (agent.skills.length > 0) refuseSkills(harness, agent.name);
+  refuseMcp(harness, agent.name, agent.mcp);
+  const project = at === null ? null : ((await parts.projects.byIds([at.project])).get(at.project) ?? null);
+  refuseServers(agent, { servers: parts.config.current().mcp, project });
   return keptText(agent, await openSkills(parts).find(agent.skills, { agent: agent.name, at }));
 };
 

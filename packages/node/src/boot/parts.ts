@@ -45,6 +45,7 @@ import {
 } from '../workspace/index.ts';
 import { openArchives } from './archives.ts';
 import { openSkills, withAgent } from './agents.ts';
+import { mcpServer } from './mcp.ts';
 import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
@@ -197,6 +198,7 @@ const openBroker = async ({ paths, store, log, config, secrets }: Ground, script
     ids,
     log,
     providers,
+    mcpServer: mcpServer({ config, secrets }),
     prices: () => prices,
     egressDeny: () => config.current().egress.deny,
   });

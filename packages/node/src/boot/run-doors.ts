@@ -104,9 +104,9 @@ export const workspaceDoor = (workspace: Workspace, results: Pick<Results, 'diff
 });
 
 export const tokenDoor = (broker: Broker, scripted: Scripted): TokenDoor => ({
-  mint: async ({ environmentId, taskId, upstream, budgetUsd, egress }) => {
+  mint: async ({ environmentId, taskId, upstream, budgetUsd, egress, mcp = [] }) => {
     if (upstream === scriptedProvider) await scripted.start();
-    return broker.tokens.mint({ environmentId, taskId, models: null, budgetUsd, egress, upstream });
+    return broker.tokens.mint({ environmentId, taskId, models: null, budgetUsd, egress, upstream, mcp });
   },
   end: (environmentId) => broker.tokens.end(environmentId),
 });

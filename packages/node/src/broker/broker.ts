@@ -19,9 +19,10 @@ import { createFailureMemory } from './failure-memory.ts';
 import { closingAnswer, createConnections, type Connections } from './connections.ts';
 import { BROKER_CONNECTIONS, HEADER_BYTES, HEADERS_MS, PROVIDER_QUIET_MS, REFUSAL_AUDIT_MS, REQUEST_MS } from './limits.ts';
 import type { LimitReport } from './model.ts';
+import { createMcpGateway, type McpGateway } from './mcp-gateway.ts';
 import { createModelGateway } from './model-gateway.ts';
 import { createPriceTable, type PriceTable } from './prices.ts';
-import type { Providers } from './providers.ts';
+import type { Provider, Providers } from './providers.ts';
 import { createRemembered } from './remembered.ts';
 import { createRunTokens, type MintRequest } from './run-tokens.ts';
 import { listenAt } from './socket-file.ts';
@@ -37,6 +38,8 @@ export type BrokerParts = {
   readonly log: Log;
   /** Asked at each call, so that a changed configuration holds at once; the same for the others. */
   readonly providers: () => Providers;
+  /** MCP servers of the operator, by name. Absent: none. */
+  readonly mcpServer?: (name: string) => Provider | null;
   readonly prices?: () => PriceTable;
   /** Hosts that no environment may reach, whatever its own list says. */
   readonly egressDeny?: () => readonly string[];
@@ -99,10 +102,10 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
     audit,
     onLimits: parts.onLimits ?? (() => undefined),
   });
+  const mcp = createMcpGateway({ tokens, connections, server: parts.mcpServer ?? (() => null), upstream, audit });
   const deny = parts.egressDeny ?? (() => []);
-  const resolve = parts.resolve ?? lookupAll;
-  const egress = createEgressProxy({ tokens, connections, deny, resolve, clock, audit, onRefused: tellRefusals(parts) });
-  const server = createHttpServer({ gateway, egress, connections, log, headersMs: parts.headersMs ?? HEADERS_MS });
+  const egress = openEgress(parts, { tokens, connections, deny, audit });
+  const server = createHttpServer({ gateway, mcp, egress, connections, log, headersMs: parts.headersMs ?? HEADERS_MS });
   const removeSocket = await listenAt(server, parts.socketPath);
   return {
     socketPath: parts.socketPath,
@@ -111,6 +114,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
       async end(environmentId) {
         await tokens.end(environmentId);
         gateway.endCalls(environmentId);
+        mcp.endCalls(environmentId);
         egress.endConnections(environmentId);
         await ledger.settled(environmentId);
       },
@@ -131,6 +135,11 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   };
 };
 
+type EgressOwn = Pick<Parameters<typeof createEgressProxy>[0], 'tokens' | 'connections' | 'deny' | 'audit'>;
+
+const openEgress = (parts: BrokerParts, own: EgressOwn): ReturnType<typeof createEgressProxy> =>
+  createEgressProxy({ ...own, clock: parts.clock, resolve: parts.resolve ?? lookupAll, onRefused: tellRefusals(parts) });
+
 const builtinPrices = (): (() => PriceTable) => {
   const table = createPriceTable();
   return () => table;
@@ -146,6 +155,7 @@ const askAfter =
 
 type HttpParts = {
   readonly gateway: ReturnType<typeof createModelGateway>;
+  readonly mcp: McpGateway;
   readonly egress: ReturnType<typeof createEgressProxy>;
   readonly connections: Connections;
   readonly log: Log;
@@ -155,7 +165,7 @@ type HttpParts = {
 /** How often connections are looked at for their time. */
 const LOOK_MS = 2_000;
 
-const createHttpServer = ({ gateway, egress, connections, log, headersMs }: HttpParts) => {
+const createHttpServer = ({ gateway, mcp, egress, connections, log, headersMs }: HttpParts) => {
   const guarded = (work: Promise<void>, giveUp: () => void): void => {
     work.catch((thrown: unknown) => {
       log.error('broker.request.failed', errorFields(thrown));
@@ -177,9 +187,11 @@ const createHttpServer = ({ gateway, egress, connections, log, headersMs }: Http
       const url = request.url ?? '';
       const work = url.startsWith('/models/')
         ? gateway.handle(request, response)
-        : url.startsWith('/')
-          ? nothingHere(request, response)
-          : egress.forward(request, response);
+        : url.startsWith('/mcp/')
+          ? mcp.handle(request, response)
+          : url.startsWith('/')
+            ? nothingHere(request, response)
+            : egress.forward(request, response);
       guarded(work, () => fail(response));
     },
   );
@@ -210,7 +222,7 @@ const createHttpServer = ({ gateway, egress, connections, log, headersMs }: Http
 const nothingHere = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   response.writeHead(404, { 'content-type': 'text/plain', ...(request.complete ? {} : { connection: 'close' }) });
   response.end(
-    'Orrery broker: nothing is here. Model calls go to /models/<provider>/…, web traffic through the egress proxy (CONNECT, or a whole URL).\n',
+    'Orrery broker: nothing is here. Model calls go to /models/<provider>/…, MCP servers are at /mcp/<name>, web traffic through the egress proxy (CONNECT, or a whole URL).\n',
   );
 };
 
@@ -235,7 +247,7 @@ const auditInto = ({ store, clock, log }: BrokerParts): ((record: AuditRecord) =
 const onceInAWhile = (audit: (record: AuditRecord) => void, clock: Pick<Clock, 'nowMs'>): ((record: AuditRecord) => void) => {
   const told = createRemembered<number>();
   return (record) => {
-    if (record.action === 'model.call' || record.actor === 'unknown') {
+    if (record.action === 'model.call' || record.action === 'mcp.call' || record.actor === 'unknown') {
       const key = JSON.stringify([record.actor, record.action, record.subject, record.detail?.['reason']]);
       const before = told.get(key);
       if (before !== undefined && clock.nowMs() - before < REFUSAL_AUDIT_MS) return;

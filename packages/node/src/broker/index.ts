@@ -2,6 +2,6 @@
 
 export { createBroker, type Broker } from './broker.ts';
 export { egressHandlers } from './routes.ts';
-export { createProviders, type Providers } from './providers.ts';
+export { createProviders, type Provider, type Providers } from './providers.ts';
 export { createPriceTable, parsePrices, type PriceTable } from './prices.ts';
 export type { Price } from './model.ts';

@@ -12,6 +12,10 @@ export const STREAM_LINE_BYTES = 16 * 1024 * 1024;
 export const HEADER_BYTES = 64 * 1024;
 /** Model calls of one environment at once: sub-agents run in parallel, a loop must not take the whole node. */
 export const MODEL_CALLS_PER_ENVIRONMENT = 64;
+/** Requests of one environment to MCP servers at once: each server holds one open for what it has to say by itself. */
+export const MCP_CALLS_PER_ENVIRONMENT = 32;
+/** A request to an MCP server: what a model writes, and files in it. */
+export const MCP_REQUEST_BYTES = 4 * 1024 * 1024;
 /** How long a provider may be silent before the gateway ends the call: a little more than the programs bear themselves. */
 export const PROVIDER_QUIET_MS = 310_000;
 /** How long connecting to a provider or host may take. */

@@ -17,6 +17,8 @@ export type Grants = {
   readonly live?: readonly LiveRule[];
   /** Provider that answers every model call in place of the one the program names; absent or null: as named. */
   readonly upstream?: string | null;
+  /** MCP servers of the operator that may be called, by name; absent: none. */
+  readonly mcp?: readonly string[];
 };
 
 export type TokenKind = 'run' | 'egress';

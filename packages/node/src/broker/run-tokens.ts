@@ -22,6 +22,7 @@ const grantsSchema = z.object({
   egress: z.array(z.string()),
   live: z.array(z.object({ rule: z.string(), decision: z.enum(['allow', 'deny']) })).default([]),
   upstream: z.string().nullable().default(null),
+  mcp: z.array(z.string()).default([]),
 });
 
 /** What is known of a token that was shown. */
@@ -78,7 +79,7 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
   };
 
   return {
-    async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null }) {
+    async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null, mcp = [] }) {
       // A rule nobody can read is refused here, where somebody hears it.
       egress.forEach(parseEgressRule);
       const make = (kind: TokenKind): string => PREFIX[kind] + Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
@@ -86,7 +87,7 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
       await store.transaction(async (tx) => {
         // What the operator changed holds for the environment, whichever token it has.
         const live = (await liveEgress(tx.db, { environmentId }))?.grants.live ?? [];
-        const grants = JSON.stringify({ models, budgetUsd, egress, live, upstream });
+        const grants = JSON.stringify({ models, budgetUsd, egress, live, upstream, mcp });
         await endIn(tx, environmentId);
         const row = (kind: TokenKind) => ({
           id: ids('token'),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { memoryKind } from '@orrery/protocol';
 import { ASIDE_DAYS, CONVERSATION_DAYS } from '../kernel/limits.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
+import { mcpServers } from './mcp-schema.ts';
 
 // The node's own file. Each key here is honoured by the code of this version; a key that is not is refused.
 
@@ -208,6 +209,7 @@ export const nodeSchema = z.strictObject({
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider)
     .default({})
     .describe('Model providers, by name'),
+  mcp: mcpServers,
   egress: z
     .strictObject({
       allow: z.array(rule).max(1_000).default([]).describe('Hosts that projects and tasks may ask for'),

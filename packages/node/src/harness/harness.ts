@@ -3,6 +3,7 @@
 
 import type { AgentTools, ConversationBody, PermissionMode } from '@orrery/protocol';
 import type { Branch, Dialogue, DialogueState } from './dialogue.ts';
+import type { McpServer, McpWay } from './mcp.ts';
 import type { TerminalWord } from './osc.ts';
 import type { ScreenStatus } from './screen-status.ts';
 
@@ -34,6 +35,8 @@ export type TurnContext = {
   readonly tools?: AgentTools | null;
   /** Folder of the skills that it is offered, each with a SKILL.md, written before it starts; null or absent: none. Only for a harness with `skills`. */
   readonly skills?: string | null;
+  /** MCP servers of its agent; absent: none. Only for a harness with `mcp`. */
+  readonly mcp?: readonly McpServer[];
   /** For the harness `command`. */
   readonly command: readonly string[] | null;
   readonly asRoot: boolean;
@@ -258,6 +261,8 @@ export type Harness = {
   readonly tools?: readonly string[];
   /** Folder below HOME where skills lie for it, by whom they are for (an id). Absent: it cannot be offered any. Pure. */
   readonly skills?: (owner: string) => string;
+  /** How it can be given MCP servers. Absent: it takes none. */
+  readonly mcp?: readonly McpWay[];
   /** Hosts that its tasks may reach beside what they ask for. Absent: none. */
   readonly egress?: readonly string[];
   launch(context: TurnContext): TurnLaunch;

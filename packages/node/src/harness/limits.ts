@@ -38,3 +38,6 @@ export const MAX_OPEN_WORKS = 64;
 
 /** Calls of tools that are open at once in one process of a session, and files that one of them names; older ones are let go of. */
 export const MAX_OPEN_CALLS = 100;
+
+/** MCP servers of an agent: each is a program or a connection beside its own. */
+export const AGENT_SERVERS = 8;

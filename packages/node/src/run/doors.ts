@@ -138,6 +138,8 @@ export type TokenDoor = {
     readonly upstream: string | null;
     readonly budgetUsd: number | null;
     readonly egress: readonly string[];
+    /** MCP servers of the operator that its agent names; absent: none. */
+    readonly mcp?: readonly string[];
   }): Promise<{ readonly run: string; readonly egress: string }>;
   end(environmentId: string): Promise<void>;
 };

@@ -103,7 +103,7 @@ const Agent = ({ agent }: { readonly agent: AgentView }) => {
   );
 };
 
-const factsOf = ({ path, harness, model, effort, mode, egress, budgetUsd, tools, skills, unattended }: AgentView) =>
+const factsOf = ({ path, harness, model, effort, mode, egress, budgetUsd, tools, skills, mcp, unattended }: AgentView) =>
   [
     ['file', visible(path)],
     ['program', harness ?? 'the default one'],
@@ -114,6 +114,10 @@ const factsOf = ({ path, harness, model, effort, mode, egress, budgetUsd, tools,
     ['tools', tools?.allow == null ? null : tools.allow.length === 0 ? 'none' : tools.allow.map(visible).join(', ')],
     ['without', (tools?.deny ?? []).map(visible).join(', ')],
     ['skills', skills.map(visible).join(', ')],
+    [
+      'MCP servers',
+      mcp.map(({ name, command }) => visible(command === null ? name : `${name} (${command.join(' ')})`)).join(', '),
+    ],
     ['when nobody is there', unattended],
     ['budget', budgetUsd === null ? null : `${budgetUsd} US dollars`],
   ] as const;

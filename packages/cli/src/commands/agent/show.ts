@@ -22,6 +22,7 @@ const agentText = (screen: Screen, agent: AgentView): string => {
     ['tools', agent.tools?.allow == null ? null : agent.tools.allow.length === 0 ? 'none' : listed(agent.tools.allow)],
     ['not', listed(agent.tools?.deny ?? [])],
     ['skills', listed(agent.skills)],
+    ['mcp', listed(agent.mcp.map(({ name, command }) => (command === null ? name : `${name} (${command.join(' ')})`)))],
     ['unattended', agent.unattended],
     ['ignored', listed(agent.ignored)],
     ['hides', listed(agent.hides)],

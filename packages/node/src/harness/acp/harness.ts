@@ -1,6 +1,7 @@
 // An adapter of one agent of the Agent Client Protocol: its launch and its preset, and everything else in common.
 
 import type { Harness, ProgramPin, SessionAdapter } from '../harness.ts';
+import type { McpWay } from '../mcp.ts';
 import { spokenTurn } from '../spoken-turn.ts';
 import type { AcpPreset } from './preset.ts';
 import { acpSession } from './session.ts';
@@ -15,6 +16,7 @@ export type AcpHarnessParts = {
   /** As in `Harness`. */
   readonly orders?: readonly string[];
   readonly skills?: (owner: string) => string;
+  readonly mcp?: readonly McpWay[];
   /** Whether it takes an effort. */
   readonly effort: boolean;
   readonly launch: SessionAdapter['launch'];

@@ -54,6 +54,7 @@ export const claudeHarness: Harness = {
   },
   tools: claudeTools,
   skills: ownSkills,
+  mcp: ['command', 'address'],
   screen: claudeScreen,
   provider: 'anthropic',
   defaultModel: null,

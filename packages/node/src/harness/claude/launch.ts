@@ -2,6 +2,7 @@
 
 import type { SessionContext, TurnContext } from '../harness.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
+import { printHeader } from '../mcp.ts';
 import { ownModel } from '../model-name.ts';
 import { pluginArguments } from './plugin.ts';
 
@@ -33,6 +34,7 @@ export const claudeChoices = (context: Common): readonly string[] => [
   ...(context.effort === null ? [] : ['--effort', context.effort]),
   ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
   ...toolArguments(context),
+  ...serverArguments(context),
   ...pluginArguments(context),
   ...(context.conversation === null ? [] : ['--resume', context.conversation]),
 ];
@@ -42,6 +44,17 @@ const toolArguments = ({ tools = null }: Common): readonly string[] => [
   ...(tools?.allow == null ? [] : [`--tools=${tools.allow.join(',')}`]),
   ...(tools === null || tools.deny.length === 0 ? [] : [`--disallowedTools=${tools.deny.join(',')}`]),
 ];
+
+/** Its servers; the run token for those of the broker is read from its file by a command. */
+const serverArguments = ({ mcp = [], tokenFile }: Common): readonly string[] => {
+  if (mcp.length === 0) return [];
+  const servers = mcp.map((server) => {
+    if ('url' in server) return [server.name, { type: 'http', url: server.url, headersHelper: printHeader(tokenFile) }] as const;
+    const [command = '', ...args] = server.command;
+    return [server.name, { type: 'stdio', command, args }] as const;
+  });
+  return ['--mcp-config', JSON.stringify({ mcpServers: Object.fromEntries(servers) })];
+};
 
 /** It begins a conversation of its own at a place of another one. */
 export const branchArguments = ({ branch }: Pick<SessionContext, 'branch'>): readonly string[] =>

@@ -56,6 +56,7 @@ export const codexHarness: Harness = {
   },
   // It has no other place for them: who else works in this environment with it finds them, too.
   skills: () => '.codex/skills',
+  mcp: ['command'],
   screen: codexScreen,
   provider: 'openai',
   defaultModel: DEFAULT_MODEL,

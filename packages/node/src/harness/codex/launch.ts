@@ -2,6 +2,7 @@
 // inside it its helper would fail with exit code 0.
 
 import type { SessionContext, TurnContext } from '../harness.ts';
+import type { McpServer } from '../mcp.ts';
 import { MODEL_QUIET_MS } from '../limits.ts';
 import { ownModel } from '../model-name.ts';
 
@@ -45,4 +46,10 @@ args = [${toml(context.tokenFile)}]
 
 [projects.${toml(context.workdir)}]
 trust_level = "untrusted"
-`;
+${(context.mcp ?? []).map(serverTable).join('')}`;
+
+/** A server that is a command. */
+const serverTable = (server: McpServer): string => {
+  const [command = '', ...args] = 'command' in server ? server.command : [];
+  return `\n[mcp_servers.${toml(server.name)}]\ncommand = ${toml(command)}\nargs = [${args.map(toml).join(', ')}]\n`;
+};

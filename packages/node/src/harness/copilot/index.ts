@@ -22,6 +22,16 @@ const wireOf = (provider: string): { readonly type: string; readonly wire: strin
   }
 };
 
+/** Its servers that are commands. */
+const serverArguments = ({ mcp = [] }: SessionContext): readonly string[] => {
+  if (mcp.length === 0) return [];
+  const servers = mcp.map((server) => {
+    const [command = '', ...args] = 'command' in server ? server.command : [];
+    return [server.name, { type: 'local', command, args, tools: ['*'] }] as const;
+  });
+  return ['--additional-mcp-config', JSON.stringify({ mcpServers: Object.fromEntries(servers) })];
+};
+
 const launch = (context: SessionContext): SessionLaunch => {
   const program = requireProgram(context.program, 'copilot');
   const { provider, model } = splitModel(context.model ?? DEFAULT_MODEL, 'openai');
@@ -32,6 +42,7 @@ const launch = (context: SessionContext): SessionLaunch => {
       '--acp',
       '--no-auto-update',
       '--disable-builtin-mcps',
+      ...serverArguments(context),
       ...(context.effort === null ? [] : ['--reasoning-effort', context.effort]),
     ],
     env: {
@@ -57,6 +68,7 @@ export const copilotHarness = acpHarness({
   defaultModel: DEFAULT_MODEL,
   pin: copilotPin,
   skills: () => '.copilot/skills',
+  mcp: ['command'],
   // Its setting against hooks does not hold over this protocol. Everything else of a repository it leaves alone in a folder that nobody trusts.
   orders: ['.github/hooks'],
   effort: true,

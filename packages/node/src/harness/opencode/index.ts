@@ -42,9 +42,20 @@ const configFile = (context: SessionContext): string => {
     enabled_providers: ['orrery'],
     permission: context.skills == null ? permission : { ...permission, skill: 'allow' },
     ...(context.skills == null ? {} : { skills: { paths: [context.skills] } }),
+    ...((context.mcp ?? []).length === 0 ? {} : { mcp: serversOf(context) }),
     provider: { orrery: { npm, name: 'Orrery', options, models } },
   });
 };
+
+/** Its servers; it reads the run token for those of the broker from its file by itself. */
+const serversOf = ({ mcp = [], tokenFile }: SessionContext): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    mcp.map((server) => {
+      if ('command' in server) return [server.name, { type: 'local', command: server.command, enabled: true }] as const;
+      const headers = { Authorization: `Bearer {file:${tokenFile}}` };
+      return [server.name, { type: 'remote', url: server.url, oauth: false, headers, enabled: true }] as const;
+    }),
+  );
 
 const launch = (context: SessionContext): SessionLaunch => {
   const program = requireProgram(context.program, 'opencode');
@@ -76,6 +87,7 @@ export const opencodeHarness = acpHarness({
   defaultModel: DEFAULT_MODEL,
   pin: opencodePin,
   skills: ownSkills,
+  mcp: ['command', 'address'],
   // A second reader of settings heeds no switch: it loads plugins of this folder, and those that these files name.
   orders: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   effort: true,

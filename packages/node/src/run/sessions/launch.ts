@@ -15,6 +15,7 @@ import type { AttemptSettings } from '../doors.ts';
 import { placePaths, preparedOf } from '../environments/place.ts';
 import { memoryVariables } from '../memory.ts';
 import { keptTools } from '../kept-tools.ts';
+import { givenServers, grantedServers } from '../mcp.ts';
 import { offerSkills } from '../skills.ts';
 import { fileSpec, provideFile, type LaunchFile } from '../stages/agent-spec.ts';
 import type { SessionConductorParts } from './context.ts';
@@ -79,6 +80,7 @@ const contextOf = (parts: SessionConductorParts, given: Launching & CarriedIn): 
     systemPrompt: harness.capabilities.systemPrompt ? toldOf(session, preparedOf(row)?.settings.memory ?? []) : null,
     tools: keptTools(harness, session),
     skills,
+    mcp: givenServers(harness, session, environment),
     asRoot: parts.asRoot,
     mode: session.mode as PermissionMode,
     name: session.id,
@@ -98,6 +100,7 @@ export const launchSpec = async (parts: SessionConductorParts, given: Launching)
     upstream: settings.upstream,
     budgetUsd: session.budget_usd,
     egress: [],
+    mcp: grantedServers(session),
   });
   const tokenFile = await environment.provide(`run-token-${session.id}`, new TextEncoder().encode(tokens.run));
   const skills = await offerSkills(parts, { harness, row: session, environment, owner: session.id });

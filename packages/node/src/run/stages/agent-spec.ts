@@ -9,6 +9,7 @@ import { keptAgent } from '../../store/kept-agent.ts';
 import { openAttempt } from '../../task/index.ts';
 import type { OpenAttempt } from '../attempt-context.ts';
 import { keptTools } from '../kept-tools.ts';
+import { givenServers } from '../mcp.ts';
 import { offerSkills } from '../skills.ts';
 import { memoryNote } from '../memory.ts';
 import { goalNote } from './goal.ts';
@@ -82,6 +83,7 @@ export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: s
     tokenFile: open.runTokenFile,
     systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
     tools: keptTools(harness, open.task),
+    mcp: givenServers(harness, open.task, environment),
     skills: await offerSkills(parts, { harness, row: open.task, environment, owner: open.attempt.id }),
     command: open.intent.command ?? null,
     asRoot: parts.asRoot,

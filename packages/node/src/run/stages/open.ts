@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { grantedServers } from '../mcp.ts';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrreryError, type StageName } from '@orrery/protocol';
@@ -102,6 +103,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
     taskId: context.task.id,
     upstream: prepared.settings.upstream,
     budgetUsd: context.intent.budgetUsd ?? null,
+    mcp: grantedServers(context.task),
     egress: [...prepared.settings.egress, ...(parts.harness(prepared.settings.harness).egress ?? [])],
   });
   const [, tokens] = await Promise.all([recorded, minted]);
