@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asksTerminal, createTerminalFilter, touchesClipboard, type Sequence } from './terminal-filter.ts';
+import { asksTerminal, createTerminalFilter, setsClipboard, touchesClipboard, type Sequence } from './terminal-filter.ts';
 
 const sizes = [1, 2, 3, 7, 1000];
 const filtered = (drops: (sequence: Sequence) => boolean, text: string, size: number): string => {
@@ -44,6 +44,24 @@ describe('the clipboard', () => {
       expect(filtered(touchesClipboard, 'a\u001b]52;c;eA==', size)).not.toContain('eA');
       expect(filtered(touchesClipboard, 'a\u001b]52;c;eA\u0018b', size)).toBe('ab');
     }
+  });
+});
+
+describe('a person who permits the clipboard', () => {
+  const permitted = (sequence: Sequence): boolean => touchesClipboard(sequence) && !setsClipboard(sequence);
+
+  it.each(sizes)('lets it be set, byte for byte, and never read, %i bytes at a time', (size) => {
+    for (const text of ['\u001b]52;c;c2VjcmV0\u0007', '\u001b]52;;aGk=\u001b\\', `\u001b]52;c;${'QUJD'.repeat(500)}\u0007`])
+      expect(filtered(permitted, `a${text}b`, size)).toBe(`a${text}b`);
+    for (const text of [
+      '\u001b]52;c;?\u0007',
+      `\u001b]52;${'c'.repeat(80)};?\u0007`,
+      '\u001b]52;c;\u0007',
+      '\u001b]52;c;eA\u0018',
+      '\u001b]5522;type=read\u0007',
+      '\u001b]1337;Copy=:c2VjcmV0\u001b\\',
+    ])
+      expect(filtered(permitted, `a${text}b`, size)).toBe('ab');
   });
 });
 

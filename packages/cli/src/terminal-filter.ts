@@ -23,6 +23,13 @@ export const touchesClipboard = ({ kind, text }: Sequence): boolean =>
   kind === 'osc' && /^(52|5522)(;|$)|^1337;(Copy|PasteFrom|Clipboard)/i.test(text);
 
 /**
+ * Sets the clipboard to a text, and does nothing else with it: what a person may permit. Of the kinds there are, that of every
+ * terminal (52) alone; a question, or what may still become one, is none.
+ */
+export const setsClipboard = ({ kind, text }: Sequence): boolean =>
+  kind === 'osc' && /^52;[cpqs0-7]{0,8};[A-Za-z0-9+/=]+$/.test(text);
+
+/**
  * Asks the terminal something. In output that is shown again nobody waits for the answer any more: it would be input that
  * nobody typed.
  */

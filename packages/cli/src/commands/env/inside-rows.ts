@@ -55,6 +55,7 @@ export const insideCommands: readonly CommandSpec[] = [
     options: [
       { name: 'attach', kind: 'text', value: 'TERMINAL', summary: 'one that runs already: orrery env logs ENV' },
       { name: 'take', kind: 'flag', summary: 'write in it although another viewer does' },
+      { name: 'clipboard', kind: 'flag', summary: 'let its programs set the clipboard of this terminal' },
       { name: 'watch', kind: 'flag', summary: 'only look; the size stays' },
     ],
     examples: [
@@ -70,7 +71,10 @@ export const insideCommands: readonly CommandSpec[] = [
     verb: 'exec',
     summary: 'run a command in an environment; its output and exit code are handed on',
     arguments: [environment],
-    options: [{ name: 'no-tty', kind: 'flag', summary: 'streams apart also at a terminal' }],
+    options: [
+      { name: 'no-tty', kind: 'flag', summary: 'streams apart also at a terminal' },
+      { name: 'clipboard', kind: 'flag', summary: 'let it set the clipboard of this terminal' },
+    ],
     tail: 'COMMAND…',
     examples: [
       { line: 'orrery env exec tsk_… -- git status', does: 'in the checkout' },

@@ -37,6 +37,7 @@ const begin = async (
   asked: { readonly id: string; readonly command?: readonly string[]; readonly tty: boolean },
 ): Promise<Outcome> => {
   const { id, command, tty } = asked;
+  const clipboard = context.input.flag('clipboard');
   const body = {
     tty,
     ...sizeOf(context),
@@ -44,7 +45,7 @@ const begin = async (
     ...(command === undefined ? {} : { command: [...command] }),
   };
   const { id: terminal, environmentId } = await connection.client.call('terminalOpen', { params: { id }, body });
-  const end = await runSession(context, connection, { environment: environmentId, terminal, tty, mode: 'take' });
+  const end = await runSession(context, connection, { environment: environmentId, terminal, tty, mode: 'take', clipboard });
   return outcomeOf({ environment: id, terminal, end });
 };
 
@@ -69,7 +70,13 @@ export const envShell: Command = async (context) => {
     });
   const { environmentId, tty } = found;
   context.note('  Ctrl-] leaves it running.');
-  const end = await runSession(context, connection, { environment: environmentId, terminal: attach, tty, mode });
+  const end = await runSession(context, connection, {
+    environment: environmentId,
+    terminal: attach,
+    tty,
+    mode,
+    clipboard: context.input.flag('clipboard'),
+  });
   return outcomeOf({ environment: id, terminal: attach, end });
 };
 

@@ -1,7 +1,7 @@
 // What a program prints, on its way to the person: each byte once, as fast as it is taken, and nothing of it may reach the
 // clipboard, ask questions when it is shown again, or leave the terminal otherwise than it was.
 
-import { asksTerminal, createTerminalFilter, touchesClipboard, type Sequence } from '../../terminal-filter.ts';
+import { asksTerminal, createTerminalFilter, setsClipboard, touchesClipboard, type Sequence } from '../../terminal-filter.ts';
 import type { CommandContext } from '../command.ts';
 import { watchModes } from './terminal-modes.ts';
 
@@ -25,10 +25,18 @@ export type Shown = {
   finish(): Promise<void>;
 };
 
-/** Makes it. `onSeen` is told how far output was taken. */
+/**
+ * Makes it. `onSeen` is told how far output was taken. `clipboard`: the person permits programs to set it; not what is shown
+ * again, and never to read it.
+ */
 export const createShown = (
   context: CommandContext,
-  given: { readonly tty: boolean; readonly onSeen: (at: Offsets) => void; readonly onFault: (thrown: unknown) => void },
+  given: {
+    readonly tty: boolean;
+    readonly clipboard: boolean;
+    readonly onSeen: (at: Offsets) => void;
+    readonly onFault: (thrown: unknown) => void;
+  },
 ): Shown => {
   const { world } = context;
   const drawn = given.tty && world.stdout.isTTY;
@@ -43,7 +51,8 @@ export const createShown = (
 
   const filter = createTerminalFilter((sequence: Sequence) => {
     modes.see(sequence);
-    return touchesClipboard(sequence) || (replaying && asksTerminal(sequence));
+    if (touchesClipboard(sequence)) return !given.clipboard || replaying || !setsClipboard(sequence);
+    return replaying && asksTerminal(sequence);
   });
   const write = (stream: 'stdout' | 'stderr', bytes: Uint8Array, then: () => void = () => undefined): void => {
     output = output

@@ -23,6 +23,8 @@ export type SessionOptions = {
   readonly tty: boolean;
   /** `take`: becomes the one who writes; `watch`: writes nothing and has no size. */
   readonly mode: 'join' | 'take' | 'watch';
+  /** Whether its programs may set the clipboard of this terminal. Default: no. */
+  readonly clipboard?: boolean;
 };
 
 /** Shows a program and hands on what is typed until it ends or the person leaves. */
@@ -37,6 +39,7 @@ export const runSession = async (
   const link = createLink(context, connection, options);
   const shown = createShown(context, {
     tty,
+    clipboard: options.clipboard === true,
     onSeen: (at) => link.send({ type: 'seen', ...at }),
     onFault: over.reject,
   });

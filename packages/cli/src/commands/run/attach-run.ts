@@ -27,9 +27,9 @@ type Opened = Extract<OrreryEvent['body'], { kind: 'terminal.opened' }> & { read
 export const attachRun = async (
   context: CommandContext,
   connection: Connection,
-  given: { readonly task: Task; readonly mode: SessionOptions['mode']; readonly wishes: RunWishes },
+  given: Pick<SessionOptions, 'mode' | 'clipboard'> & { readonly task: Task; readonly wishes: RunWishes },
 ): Promise<Outcome> => {
-  const { task, mode, wishes } = given;
+  const { task, mode, clipboard = false, wishes } = given;
   const timeline = createTimeline(context.side);
   let opened: Opened | null = null;
   const watched = await watchTask(context, connection, {
@@ -48,7 +48,7 @@ export const attachRun = async (
   if (there === null) return { result: { task: watched.task }, failure: failureOfTask(watched.task) };
   const { environmentId, terminal, sequence } = there;
   context.note('  Ctrl-] leaves it running.');
-  const end = await runSession(context, connection, { environment: environmentId, terminal, tty: true, mode });
+  const end = await runSession(context, connection, { environment: environmentId, terminal, tty: true, mode, clipboard });
   if (end.kind === 'detached')
     return {
       result: { task: await connection.client.call('taskShow', { params: { id: task.id } }), environmentId, terminal },

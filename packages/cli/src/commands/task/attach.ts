@@ -17,5 +17,10 @@ export const taskAttach: Command = async (context) => {
       fix: `orrery task log ${task.id} --follow`,
     });
   const mode = watch ? 'watch' : input.flag('take') ? 'take' : 'join';
-  return attachRun(context, connection, { task, mode, wishes: { apply: false, debug: false } });
+  return attachRun(context, connection, {
+    task,
+    mode,
+    clipboard: input.flag('clipboard'),
+    wishes: { apply: false, debug: false },
+  });
 };

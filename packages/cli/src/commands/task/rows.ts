@@ -99,6 +99,7 @@ export const taskCommands: readonly CommandSpec[] = [
     arguments: [task],
     options: [
       { name: 'take', kind: 'flag', summary: 'write in it although another viewer does' },
+      { name: 'clipboard', kind: 'flag', summary: 'let its programs set the clipboard of this terminal' },
       { name: 'watch', kind: 'flag', summary: 'only look; the size stays' },
     ],
     examples: [
