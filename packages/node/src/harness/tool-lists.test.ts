@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { claudeHarness } from './claude/index.ts';
 import { codexHarness } from './codex/index.ts';
 import type { Harness, SessionContext } from './harness.ts';
+import { copilotHarness } from './copilot/index.ts';
+import { geminiHarness } from './gemini/index.ts';
 import { opencodeHarness } from './opencode/index.ts';
 import { piHarness } from './pi/index.ts';
 import { refuseTools } from './tool-lists.ts';
@@ -38,7 +40,7 @@ describe('lists of tools', () => {
     expect([codexHarness, claudeHarness].map((harness) => refused(harness, null))).toEqual([null, null]);
   });
 
-  it('are told to Claude Code and Pi when they start, in sessions and in tasks', () => {
+  it('are told to each program when it starts, in sessions and in tasks', () => {
     expect(added(claudeHarness, { allow: ['Read', 'Grep'], deny: ['Bash'] })).toEqual([
       '--tools=Read,Grep',
       '--disallowedTools=Bash',
@@ -46,6 +48,16 @@ describe('lists of tools', () => {
     expect(added(claudeHarness, { allow: [], deny: [] })).toEqual(['--tools=']);
     expect(added(piHarness, { allow: ['read'], deny: ['bash'] })).toEqual(['--tools', 'read', '--exclude-tools', 'bash']);
     expect(added(piHarness, { allow: [], deny: [] })).toEqual(['--no-tools']);
+    expect(added(copilotHarness, { allow: ['view', 'bash'], deny: ['bash'] })).toEqual(['--available-tools=view']);
+    expect(added(copilotHarness, { allow: null, deny: ['bash'] })).toEqual(['--excluded-tools=bash']);
+    // An empty list would leave all of them there.
+    expect(added(copilotHarness, { allow: ['bash'], deny: ['bash'] })).toEqual([
+      `--excluded-tools=${copilotHarness.tools?.join(',')}`,
+    ]);
+    const gemini = (tools: AgentTools | null): unknown =>
+      JSON.parse(geminiHarness.session!.launch(context(tools)).homeFiles['.gemini/settings.json'] ?? '').tools;
+    expect(gemini({ allow: ['read_file'], deny: ['glob'] })).toEqual({ core: ['read_file'], exclude: ['glob'] });
+    expect([gemini({ allow: [], deny: [] }), gemini(null)]).toEqual([{ core: [] }, undefined]);
     const task = { ...context({ allow: ['Read'], deny: [] }), prompt: 'x', command: null };
     expect(claudeHarness.launch(task).args).toContain('--tools=Read');
   });

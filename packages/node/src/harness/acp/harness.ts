@@ -17,6 +17,7 @@ export type AcpHarnessParts = {
   readonly orders?: readonly string[];
   readonly skills?: (owner: string) => string;
   readonly mcp?: readonly McpWay[];
+  readonly tools?: readonly string[];
   /** Whether it takes an effort. */
   readonly effort: boolean;
   readonly launch: SessionAdapter['launch'];

@@ -22,6 +22,21 @@ const wireOf = (provider: string): { readonly type: string; readonly wire: strin
   }
 };
 
+/** The tools that the pinned version offers to a model. */
+const copilotTools: readonly string[] = [
+  ...['bash', 'read_bash', 'stop_bash', 'list_bash', 'apply_patch', 'view', 'skill', 'sql', 'read_agent', 'list_agents'],
+  ...['write_agent', 'rg', 'glob', 'task'],
+];
+
+/** A list of what there is beats one of what there is not, and an empty one counts as none: so it is told one list, which says both. */
+const toolArguments = ({ tools = null }: SessionContext): readonly string[] => {
+  if (tools === null) return [];
+  const { allow, deny } = tools;
+  if (allow === null) return [`--excluded-tools=${deny.join(',')}`];
+  const left = allow.filter((name) => !deny.includes(name));
+  return [left.length === 0 ? `--excluded-tools=${copilotTools.join(',')}` : `--available-tools=${left.join(',')}`];
+};
+
 /** Its servers that are commands. */
 const serverArguments = ({ mcp = [] }: SessionContext): readonly string[] => {
   if (mcp.length === 0) return [];
@@ -42,6 +57,7 @@ const launch = (context: SessionContext): SessionLaunch => {
       '--acp',
       '--no-auto-update',
       '--disable-builtin-mcps',
+      ...toolArguments(context),
       ...serverArguments(context),
       ...(context.effort === null ? [] : ['--reasoning-effort', context.effort]),
     ],
@@ -69,6 +85,7 @@ export const copilotHarness = acpHarness({
   pin: copilotPin,
   skills: () => '.copilot/skills',
   mcp: ['command'],
+  tools: copilotTools,
   // Its setting against hooks does not hold over this protocol. Everything else of a repository it leaves alone in a folder that nobody trusts.
   orders: ['.github/hooks'],
   effort: true,

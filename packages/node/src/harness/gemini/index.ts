@@ -18,6 +18,20 @@ const settings = {
   general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
 };
 
+/** The tools that the pinned version offers to a model. */
+const geminiTools: readonly string[] = [
+  ...['update_topic', 'list_directory', 'read_file', 'grep_search', 'glob', 'replace', 'write_file', 'web_fetch'],
+  ...['run_shell_command', 'list_background_processes', 'read_background_output', 'google_web_search', 'write_todos'],
+  ...['enter_plan_mode', 'invoke_agent', 'activate_skill'],
+];
+
+/** Its lists: what is not in `core`, or is in `exclude`, is not offered and does not run. */
+const toolSettings = ({ tools = null }: SessionContext): object => {
+  if (tools === null) return {};
+  const { allow, deny } = tools;
+  return { tools: { ...(allow === null ? {} : { core: allow }), ...(deny.length === 0 ? {} : { exclude: deny }) } };
+};
+
 const launch = (context: SessionContext): SessionLaunch => {
   const program = requireProgram(context.program, 'gemini');
   const loader = runTokenLoader({ ...context, variable: 'GEMINI_API_KEY' });
@@ -31,7 +45,7 @@ const launch = (context: SessionContext): SessionLaunch => {
       // Else it starts itself again as a child that heeds no signal.
       GEMINI_CLI_NO_RELAUNCH: 'true',
     },
-    homeFiles: { ...loader.homeFiles, '.gemini/settings.json': JSON.stringify(settings) },
+    homeFiles: { ...loader.homeFiles, '.gemini/settings.json': JSON.stringify({ ...settings, ...toolSettings(context) }) },
     programPaths: [program.directory, dirname(program.node)],
   };
 };
@@ -48,6 +62,7 @@ export const geminiHarness = acpHarness({
   provider: 'google',
   defaultModel: DEFAULT_MODEL,
   pin: geminiPin,
+  tools: geminiTools,
   skills: () => '.gemini/skills',
   effort: false,
   launch,
