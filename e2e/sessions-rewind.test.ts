@@ -25,6 +25,7 @@ const cases = {
     { text: 'Now without two.' },
     { text: 'And again.' },
     { text: 'Once more.' },
+    { text: 'Twice more.' },
   ],
 };
 
@@ -68,6 +69,33 @@ for (const name of talkers) {
 
     const lastCall = (): string => callsWith(model, '[back]').at(-1)!.body;
 
+    /** Another one parts from before the last turn, with files of its own, and both go on by themselves. */
+    const goesOnTwice = async ({ id }: SessionView, tree: string): Promise<void> => {
+      const forked = await place.cli(['session', 'fork', id, '--at', '4', '--title', 'Another way', '--json']);
+      expect(forked.stderr).toBe('');
+      const { session: fork } = forked.envelope().result as { readonly session: SessionView };
+      expect(fork).toMatchObject({ forkedFrom: { session: id, turn: 4 }, title: 'Another way' });
+      await sessionIn(client, fork.id, ['idle']);
+      const copy = await treeOf(fork);
+      expect(readFileSync(join(copy, 'one.txt'), 'utf8')).toBe('changed\n');
+      expect(readFileSync(join(copy, 'mine.txt'), 'utf8')).toBe('written by hand\n');
+      const status = await place.cli(['env', 'exec', fork.environment.name, '--', 'git', 'status', '--porcelain', '--branch']);
+      expect(status.stdout).toContain(`## orrery/${fork.environment.id}`);
+      expect(status.stdout).toMatch(/ M one\.txt\nA {2}two\.txt\n\?\? mine\.txt/);
+      writeFileSync(join(copy, 'mine.txt'), 'by the fork\n');
+      expect(readFileSync(join(tree, 'mine.txt'), 'utf8')).toBe('written by hand\n');
+      await say(fork.id, 'Another way. MARKER-fork');
+      expect(lastCall()).toContain('MARKER-two');
+      expect(lastCall()).toContain('Two is there.');
+      expect(lastCall()).not.toContain('MARKER-three');
+      expect(lastCall()).not.toContain('MARKER-four');
+      await say(id, 'On as before. MARKER-five');
+      expect(lastCall()).toContain('MARKER-four');
+      expect(lastCall()).not.toContain('MARKER-fork');
+      const words = (await logOf(client, fork.id)).flatMap(({ body }) => (body.kind === 'user' ? [body.text] : []));
+      expect(words.map((text) => text.match(/MARKER-\w+/)?.[0])).toEqual(['MARKER-one', 'MARKER-two', 'MARKER-fork']);
+    };
+
     it('takes files, commits, index and conversation back, and forward again', async () => {
       const session = await begin();
       const { id } = session;
@@ -101,6 +129,7 @@ for (const name of talkers) {
       const log = await logOf(client, id);
       expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => index + 1));
       expect(log.filter(({ body }) => body.kind === 'rewound')).toHaveLength(2);
+      await goesOnTwice(session, tree);
     });
 
     it('begins anew before its first turn, and keeps what it is told to keep', async () => {

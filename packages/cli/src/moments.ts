@@ -1,14 +1,20 @@
 // Moments that a session can go back to, as people are told of them.
 
-import type { CheckpointView } from '@orrery/protocol';
+import type { CheckpointView, SessionView } from '@orrery/protocol';
 
 /** How long a program that ends and a large checkout may take, ms. */
 export const REWIND_PATIENCE_MS = 610_000;
 
 /** Which moment a checkpoint is. */
 export const momentText = ({ kind, turn }: CheckpointView): string =>
-  kind === 'turn' ? `before turn ${turn ?? '?'}` : kind === 'asked' ? 'asked for' : 'before it was taken back';
+  kind === 'turn' ? `before turn ${turn ?? '?'}` : MOMENTS[kind];
+
+const MOMENTS = { asked: 'asked for', rewind: 'before it was taken back', fork: 'where another session parted from it' } as const;
 
 /** Where a session is after it went back to one. */
 export const whereText = ({ kind, turn, id }: CheckpointView): string =>
   kind === 'turn' ? `before turn ${turn ?? '?'}` : `at ${id}`;
+
+/** Where a session parted from another one. */
+export const partedText = ({ session, turn }: NonNullable<SessionView['forkedFrom']>): string =>
+  turn === null ? `forked from ${session}` : `forked from ${session} before turn ${turn}`;

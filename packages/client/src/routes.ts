@@ -60,6 +60,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionChange: get('/sessions/:id/changes/file'),
   sessionTakeBack: post('/sessions/:id/changes/take-back'),
   sessionRewind: post('/sessions/:id/rewind'),
+  sessionFork: post('/sessions/:id/fork'),
   sessionHandOver: post('/sessions/:id/hand-over'),
   sessionDelete: remove('/sessions/:id'),
   turnList: get('/sessions/:id/turns'),

@@ -16,7 +16,7 @@ export const environmentRow = {
   ...{
     branch: 'main',
     prepared: JSON.stringify(prepared),
-    spec: JSON.stringify({ spec: { workdir: '/place' } }),
+    spec: JSON.stringify({ spec: { workdir: '/place', home: '/own' } }),
     ports: '{}',
     open: 1,
     wanted: 'running',
@@ -33,6 +33,9 @@ export const still = {
   checkMode: () => undefined,
   canSteer: () => true,
   place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
+  branchPlace: async (_: string, { checkpoint }: { readonly checkpoint: { readonly id: string } }) => ({
+    ...{ id: ENVIRONMENT, name: 'talk-2', projectId: 'prj_1', checkpoint: checkpoint.id },
+  }),
   resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
   projectsById: async () => new Map<never, never>(),
   environmentsById: async () => new Map<never, never>(),

@@ -6,11 +6,14 @@ import { lineHarness } from './run-parts.ts';
 export const harnessOf = (place: {
   readonly restMs: number;
   readonly steers: 'taken' | 'refused' | 'refused-late';
+  readonly forks: boolean;
 }): Harness => ({
   ...lineHarness,
   id: 'talker',
+  conversations: claudeHarness.conversations,
   session: {
     ...claudeHarness.session!,
+    capabilities: { ...claudeHarness.session!.capabilities, fork: place.forks ? 'native' : 'none' },
     launch: () => ({ command: 'talk', args: [], env: {}, homeFiles: {}, programPaths: [] }),
     takesUpFrom: (begunMs) => begunMs + place.restMs,
     dialogue: (from) => {

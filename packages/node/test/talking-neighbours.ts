@@ -42,6 +42,7 @@ export const sessionsOf = (
     ...still,
     openInteractions: (id) => countOpen(store.read, id),
     abilities: () => abilities,
+    canFork: () => harness.session?.capabilities.fork !== 'none',
     accountLimit: ({ model }) => limitOf(store.read, accountOf(harness, model), clock.nowMs()),
     changedFiles: async () => ['M made.txt'],
     usageOf: (id) => createUsage({ store }).ofTask(id),

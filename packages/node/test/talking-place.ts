@@ -162,6 +162,12 @@ export type TalkingPlace = {
   answer: (text: string) => Promise<string>;
   /** What becomes of words for a turn that runs: `refused` by the program's own answer, before or after it counted them as late. */
   steers: 'taken' | 'refused' | 'refused-late';
+  /** Whether the program can go on with one conversation twice. */
+  forks: boolean;
+  /** Files that were written into the home, by path. */
+  readonly homeFiles: Map<string, string>;
+  /** The home of the environment on this machine. */
+  readonly home: string;
   /** How long after its beginning a conversation cannot be taken up again, ms. */
   restMs: number;
   /** `paused`: what the conductor of this start waits for before each transaction. */
@@ -175,7 +181,10 @@ export type TalkingPlace = {
 /** How long questions wait here. */
 export const INTERACTION_MS = 24 * 3_600_000;
 
-const environmentOf = (place: Pick<TalkingPlace, 'mute' | 'talkers'>, programs: Map<string, Views>): Environment => {
+const environmentOf = (
+  place: Pick<TalkingPlace, 'mute' | 'talkers' | 'homeFiles'>,
+  programs: Map<string, Views>,
+): Environment => {
   const unused = (): never => {
     throw new Error('not in these tests');
   };
@@ -191,7 +200,7 @@ const environmentOf = (place: Pick<TalkingPlace, 'mute' | 'talkers'>, programs: 
     reattach: async (runId) => programs.get(runId)?.view() ?? null,
     provide: async (name) => `/provided/${name}`,
     describe: ({ command }) => command,
-    writeHomeFile: async () => undefined,
+    writeHomeFile: async (path, content) => void place.homeFiles.set(path, Buffer.from(content).toString()),
     stats: async () => ({ processes: 0, memoryBytes: 0, diskBytes: 0 }),
     sync: async () => undefined,
     close: async () => ({ lost: null }),
@@ -217,6 +226,9 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     mute: false,
     titleModel: null,
     answer: async () => 'nothing',
+    forks: true,
+    homeFiles: new Map(),
+    home: join(directory, 'environments', ENVIRONMENT, 'home'),
     restMs: 0,
     steers: 'taken',
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),

@@ -120,7 +120,13 @@ export {
 } from './transcript.ts';
 export { agentName, agentRef, agentSource, type AgentRef, type AgentSource } from './agent-ref.ts';
 export { agentTools, agentView, skillName, type AgentTools, type AgentView } from './agent.ts';
-export { type CheckpointView, type SessionHandOver, type SessionRewind, type SessionRewound } from './session-history.ts';
+export {
+  type CheckpointView,
+  type SessionFork,
+  type SessionHandOver,
+  type SessionRewind,
+  type SessionRewound,
+} from './session-history.ts';
 export { isUndone, undoneRanges, type UndoneRange } from './undone.ts';
 export { type EgressView } from './egress.ts';
 export {

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { done, id, operation } from './operation.ts';
-import { checkpointList, checkpointView, sessionHandOver, sessionRewind, sessionRewound } from './session-history.ts';
+import {
+  checkpointList,
+  checkpointView,
+  sessionFork,
+  sessionHandOver,
+  sessionRewind,
+  sessionRewound,
+} from './session-history.ts';
 import { sessionView } from './session.ts';
 
 /** Operations on a session as a whole, behind its turns. */
@@ -31,6 +38,17 @@ export const sessionHistoryOperations = {
     params: id,
     body: sessionRewind,
     answer: sessionRewound,
+  }),
+  sessionFork: operation({
+    method: 'post',
+    path: '/sessions/:id/fork',
+    scope: 'operator',
+    summary:
+      'Begin another session with the files and the conversation as they were at a checkpoint, in an environment of its own. This one stays as it is.',
+    params: id,
+    body: sessionFork,
+    answer: sessionView,
+    status: 202,
   }),
   sessionHandOver: operation({
     method: 'post',

@@ -8,8 +8,8 @@ import { promptText, sessionView } from './session.ts';
 /** Files and conversation of a session as they were at one moment. */
 export const checkpointView = z.object({
   id: z.string(),
-  /** Why it was made: before that turn, because somebody asked, or before the session was taken back. */
-  kind: z.enum(['turn', 'asked', 'rewind']),
+  /** Why it was made: before that turn, because somebody asked, before the session was taken back, or for a fork. */
+  kind: z.enum(['turn', 'asked', 'rewind', 'fork']),
   /** The turn that came next. */
   turn: z.int().nullable(),
   /** The newest event of the log at that moment. */
@@ -48,6 +48,18 @@ export const sessionRewound = z.object({
   replaced: z.boolean(),
 });
 export type SessionRewound = z.output<typeof sessionRewound>;
+
+/** Where another session parts from this one. */
+export const sessionFork = z.strictObject({
+  /** The number of a turn (what was before it), or the id of a checkpoint. Default: behind the last turn that is over. */
+  at: z.string().min(1).max(100).optional(),
+  /** Default: that of its environment. */
+  name: safeName.optional(),
+  /** What it is about. Default: as it was. */
+  title: z.string().trim().min(1).max(60).optional(),
+  requestId: requestId.optional(),
+});
+export type SessionFork = z.output<typeof sessionFork>;
 
 /** To whom a conversation is handed over. */
 export const sessionHandOver = z.strictObject({

@@ -28,11 +28,12 @@ import { needsProgram, notInstalled } from '../harness/program.ts';
 import { clock, ids, type Parts } from './parts.ts';
 import { preparedOf } from '../run/environments/place.ts';
 import { accountLimit } from '../run/account-limits.ts';
+import { dropConversation } from '../run/conversation.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
 import { chosenProgram, fittingAgent, openAgents, smaller } from './agents.ts';
-import { intentHash } from '../kernel/intent.ts';
+import { branchPlace, placeFor } from './session-places.ts';
 import { isScripted } from './scripted.ts';
 
 /** Everything about sessions. */
@@ -112,6 +113,7 @@ const openHistory = (
     unsavedIn: given.environments.unsaved,
     removeAsked: (tx, id) => removeInteractions(tx.db, id),
     dropCheckpoints: (rows) => dropRefs(parts, rows),
+    dropConversation: (id) => dropConversation(parts.conversationsDirectory, id),
     attachments: attachmentsDirectory(parts),
   });
 
@@ -170,7 +172,9 @@ const openSessions = (
     checkModel: (harness, model) => parts.harnesses.get(harness).session?.checkModel?.(model),
     attachments: attachmentsDirectory(parts),
     canSteer: (harness) => parts.harnesses.get(harness).session?.capabilities.steer ?? false,
-    place: (asked, made) => place(given.environments, asked, made),
+    place: (asked, made) => placeFor(given.environments, asked, made),
+    branchPlace: (environmentId, asked) => branchPlace(given.environments, environmentId, asked),
+    canFork: (harness) => (parts.harnesses.get(harness).session?.capabilities.fork ?? 'none') !== 'none',
     resolveProject: projects.resolve,
     projectsById: projects.byIds,
     environmentsById: async (environmentIds) => {
@@ -192,30 +196,6 @@ const openSessions = (
     checkRoom: given.checkRoom,
     conductor: given.conductor,
   });
-};
-
-const place = async (
-  environments: Environments,
-  asked: SessionCreate,
-  { requestId, egress }: { requestId: string; egress: readonly string[] },
-) => {
-  if (asked.environment !== undefined) {
-    const row = await environments.find(asked.environment);
-    return { id: row.id, name: row.name, projectId: row.project_id };
-  }
-  const { project, backend, base } = asked;
-  const made = await environments.create(
-    {
-      project: project ?? '',
-      ...(backend === undefined ? {} : { backend }),
-      ...(base === undefined ? {} : { base }),
-      start: true,
-      // Ids may be as long as this one may be: two that differ anywhere must not meet.
-      requestId: `environment.${intentHash({ session: requestId })}`,
-    },
-    { egress },
-  );
-  return { id: made.id, name: made.name, projectId: made.project.id };
 };
 
 /** Harness, model and effort: asked for, else the project's, else the operator's; refused before anything is made. */

@@ -3,7 +3,7 @@ import { NAMED_ENVIRONMENTS } from '../kernel/limits.ts';
 import type { Tx } from '../store/store.ts';
 import { bringBack } from './bring-back.ts';
 import type { EnvironmentParts, ProjectRef } from './doors.ts';
-import { environmentNotFound, setupPending, whyBusy, whyNotReady, type NamedRow } from './model.ts';
+import { environmentNotFound, setupPending, whyBusy, whyNotReady, type EnvironmentBranch, type NamedRow } from './model.ts';
 import { findNamed, insertNamed, listNamed, namedById, namedByRequest } from './named-store.ts';
 
 /** Records a new environment; the same request answers the same one. */
@@ -65,6 +65,23 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
     start: true,
     egress: source.egress,
   });
+};
+
+/** Records one that is to have the files of a moment of another: of a checkpoint. The same request answers the same one. */
+export const branchRow = async (
+  parts: EnvironmentParts,
+  source: NamedRow,
+  asked: EnvironmentBranch & { readonly requestId: string },
+): Promise<NamedRow> => {
+  const { requestId, ...intent } = asked;
+  const known = await namedByRequest(parts.store.read, requestId);
+  if (known !== null) return known;
+  if (source.prepared === null) throw whyNotReady(source) ?? environmentNotFound(source.id);
+  parts.checkRoom();
+  const { project_id, backend, base, egress } = source;
+  const project = (await parts.projectsById([project_id])).get(project_id) ?? (await parts.resolveProject(project_id));
+  const branched = { name: null, operation: 'fork', from: source, start: true } as const;
+  return insertRow(parts, { requestId, asked: intent, project, backend, base, egress, ...branched });
 };
 
 const insertRow = (

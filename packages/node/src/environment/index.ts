@@ -7,11 +7,13 @@ export type { ViewerDoor } from './terminal-model.ts';
 export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
 export {
+  branchOfEnvironment,
   portsOf,
   setupOf,
   setupPending,
   whyBusy,
   whyNotReady,
+  type EnvironmentBranch,
   type NamedPorts,
   type NamedRow,
   type SetupRecord,

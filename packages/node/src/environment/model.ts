@@ -10,6 +10,7 @@ import {
   type EnvironmentView,
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
+import { z } from 'zod';
 import { toInstant } from '../kernel/clock.ts';
 import type { NamedEnvironmentTable } from '../store/tables.ts';
 import { recordedEnvironment } from './record.ts';
@@ -42,6 +43,18 @@ export const isSetUp = (row: NamedRow): boolean => ['none', 'passed', 'overridde
 export const portsOf = (row: Pick<NamedRow, 'ports'>): NamedPorts => JSON.parse(row.ports) as NamedPorts;
 
 const maybeInstant = (ms: number | null): string | null => (ms === null ? null : toInstant(ms));
+
+const branchedAt = z.object({
+  checkpoint: z.string(),
+  point: z.object({ sha: z.string(), headSha: z.string(), branch: z.string().nullable(), staged: z.string().nullable() }),
+});
+
+/** A checkpoint, and what its files are. */
+export type EnvironmentBranch = z.output<typeof branchedAt>;
+
+/** The checkpoint whose files it was made with; null: it was made in another way. */
+export const branchOfEnvironment = ({ intent }: Pick<NamedRow, 'intent'>): EnvironmentBranch | null =>
+  branchedAt.safeParse(JSON.parse(intent)).data ?? null;
 
 /** What an environment is shown with beside its own row. */
 export type NamedSurroundings = {

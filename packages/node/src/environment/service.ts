@@ -10,7 +10,7 @@ import {
 import type { Environment } from '../exec/backend.ts';
 import type { Tx } from '../store/store.ts';
 import { bringBack } from './bring-back.ts';
-import { checkNameFree, createRow, forkRow } from './begin.ts';
+import { branchRow, checkNameFree, createRow, forkRow } from './begin.ts';
 import type { EnvironmentParts } from './doors.ts';
 import {
   environmentNotFound,
@@ -39,6 +39,8 @@ export type Environments = {
   stop(reference: string): Promise<EnvironmentView>;
   recreate(reference: string): Promise<EnvironmentView>;
   fork(reference: string, asked: EnvironmentFork): Promise<EnvironmentView>;
+  /** Another one with the files of a checkpoint of it; answers its row. */
+  branch(id: string, asked: Parameters<typeof branchRow>[2]): Promise<NamedRow>;
   setup(reference: string, how: { readonly override: boolean }): Promise<EnvironmentView>;
   /** Resolves when it is gone. Rejects with `unsaved_work`, and nothing of it was touched. */
   remove(reference: string, how: { readonly salvage: boolean }): Promise<void>;
@@ -148,6 +150,11 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
       const row = await forkRow(parts, await find(reference), asked);
       if (row.operation !== null) parts.conductor().begin(row.id);
       return view(row);
+    },
+    branch: async (id, asked) => {
+      const row = await branchRow(parts, await find(id), asked);
+      if (row.operation !== null) parts.conductor().begin(row.id);
+      return row;
     },
     remove,
     unsaved: async (id) => {

@@ -232,6 +232,8 @@ export type ConversationStore = {
   readonly folder: string;
   /** Whether a file, by its path below that folder, belongs to a conversation. Pure. */
   holds(path: string, conversation: string): boolean;
+  /** The conversation of whose files this one is only the rest, or null. Absent: each one is whole by itself. Pure. */
+  base?(file: ConversationFile): string | null;
   /** The file as the program looks for it when it works in `workdir`. Pure. */
   placed(file: ConversationFile, workdir: string): ConversationFile;
 };

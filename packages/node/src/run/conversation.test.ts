@@ -37,6 +37,28 @@ const carried = async (store: ConversationStore, workdir: string): Promise<Recor
 };
 
 describe('the conversation of a task', () => {
+  it('of Codex that goes on from another one is kept with that one, and not without it', async () => {
+    const store = storeOf(codexHarness);
+    const at = (name: string): string => `.codex/sessions/2026/12/01/rollout-2026-12-01T10-00-00-${name}.jsonl`;
+    const from = (base: string): string => `${JSON.stringify({ payload: { history_base: { thread_id: base } } })}\nmore\n`;
+    const all = { [at('c1')]: from('c2'), [at('c2')]: from('c3'), [at('c3')]: '{"payload":{}}\nfirst\n' };
+    for (const [path, content] of Object.entries(all)) put(join(root, 'home', path), content);
+    put(join(root, 'home', at('c4')), 'not of it');
+    expect(await keep(store)).toBe(null);
+    expect(await carried(store, '/new')).toEqual(all);
+    rmSync(join(root, 'home', at('c3')));
+    expect(await keep(store)).toMatch(/is gone/);
+  });
+
+  it('that is written to is kept up to its last whole line', async () => {
+    const store = storeOf(codexHarness);
+    const path = '.codex/sessions/2026/12/01/rollout-2026-12-01T10-00-00-c1.jsonl';
+    put(join(root, 'home', path), '{"a":1}\n{"b"');
+    const given = { taskId: 'tsk_1', home: join(root, 'home'), store, conversation: 'c1', written: true } as const;
+    expect(await keepConversation(join(root, 'kept'), given)).toBe(null);
+    expect(await carried(store, '/new')).toEqual({ [path]: '{"a":1}\n' });
+  });
+
   it.each([
     {
       name: 'claude',

@@ -33,24 +33,37 @@ const folderIn = (home: string, folder: string): string | null => {
   return path;
 };
 
-/** Plain files of a conversation in a home whose programs have ended. Rejects with `input_too_large` beyond its bounds. */
+/** Plain files of a conversation in a home whose programs have ended, and of those that it goes on from. Rejects with `input_too_large` beyond its bounds, `not_found` without one of them. */
 const filesOf = async (home: string, store: ConversationStore, conversation: string): Promise<ConversationFile[]> => {
   const root = folderIn(home, store.folder);
   if (root === null) return [];
   const files: ConversationFile[] = [];
+  const tree = (await walkTree(root)).flatMap(({ path, type }) => (type === 'file' ? [path] : []));
+  const named = [conversation];
   let bytes = 0;
-  for (const { path: name, type } of await walkTree(root)) {
-    const path = showBytes(name);
-    if (type !== 'file' || !store.holds(path, conversation)) continue;
-    bytes += lookAt(absoluteBytes(root, name))?.size ?? 0;
-    if (bytes > CONVERSATION_BYTES || files.length >= CONVERSATION_ENTRIES)
-      throw new OrreryError('input_too_large', 'The conversation is too large to be kept.', {
-        rule: `At most ${CONVERSATION_BYTES} bytes in ${CONVERSATION_ENTRIES} files of one conversation are kept after its task.`,
-      });
-    files.push({ path, content: await readFile(absoluteBytes(root, name)) });
+  // What one goes on from is looked for behind it.
+  for (const one of named) {
+    const mine = tree.filter((path) => store.holds(showBytes(path), one));
+    if (mine.length === 0 && one !== conversation)
+      throw new OrreryError('not_found', 'What it goes on from is gone.', { rule: 'It goes on from all its files.' });
+    for (const name of mine) {
+      bytes += lookAt(absoluteBytes(root, name))?.size ?? 0;
+      if (bytes > CONVERSATION_BYTES || files.length >= CONVERSATION_ENTRIES)
+        throw new OrreryError('input_too_large', 'The conversation is too large to be kept.', {
+          rule: `At most ${CONVERSATION_BYTES} bytes in ${CONVERSATION_ENTRIES} files of one conversation are kept after its task.`,
+        });
+      const file = { path: showBytes(name), content: await readFile(absoluteBytes(root, name)) };
+      const base = store.base?.(file) ?? null;
+      if (base !== null && !named.includes(base)) named.push(base);
+      files.push(file);
+    }
   }
   return files;
 };
+
+/** A log of lines up to its last whole one. */
+const wholeLines = (file: ConversationFile): ConversationFile =>
+  file.path.endsWith('.jsonl') ? { ...file, content: file.content.subarray(0, file.content.lastIndexOf(10) + 1) } : file;
 
 /**
  * Keeps the conversation of a task whose programs have ended, in the place of an earlier one; null when it is kept, else
@@ -58,11 +71,19 @@ const filesOf = async (home: string, store: ConversationStore, conversation: str
  */
 export const keepConversation = async (
   directory: string,
-  of: { readonly taskId: string; readonly home: string; readonly store: ConversationStore; readonly conversation: string },
+  of: {
+    readonly taskId: string;
+    readonly home: string;
+    readonly store: ConversationStore;
+    readonly conversation: string;
+    /** It may be written to meanwhile: a line that is not whole is left out. */
+    readonly written?: true;
+  },
 ): Promise<string | null> => {
   const { taskId } = of;
   try {
-    const files = await filesOf(of.home, of.store, of.conversation);
+    const found = await filesOf(of.home, of.store, of.conversation);
+    const files = of.written === true ? found.map(wholeLines) : found;
     if (files.length === 0)
       throw new OrreryError('not_found', 'Its program left no file of it.', { rule: 'It goes on from those files.' });
     const text = JSON.stringify({
@@ -104,6 +125,13 @@ export const carryConversation = async (
     const placed = store.placed({ path, content: Buffer.from(content, 'base64') }, environment.workdir);
     await environment.writeHomeFile(`${store.folder}/${placed.path}`, placed.content);
   }
+};
+
+/** Lets go of the one that is kept under a name, if it is. */
+export const dropConversation = async (directory: string, taskId: string): Promise<void> => {
+  await unlink(fileOf(directory, taskId)).catch((thrown: unknown) => {
+    if ((thrown as { code?: string }).code !== 'ENOENT') throw thrown;
+  });
 };
 
 /** Lets go of conversations whose task ended before an instant. */

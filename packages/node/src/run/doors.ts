@@ -31,6 +31,8 @@ export type WorkPlace = {
   readonly reads: readonly string[];
   /** Commits of submodules that are filled: their history is borrowed, too. */
   readonly modules?: readonly string[];
+  /** Other commits whose history it borrows. */
+  readonly commits?: readonly string[];
 };
 
 /** What an attempt left behind, safe in the mirror. */

@@ -5,13 +5,16 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { SessionTable } from '../store/session-tables.ts';
 import type { Store, Tx } from '../store/store.ts';
+import type { CheckpointRow } from './checkpoint-store.ts';
 
 /** Conducts what stands in a session's rows. */
 export type SessionConductor = {
   /** There may be something to do for it. What it fails of stands in its rows afterwards. */
   wake(id: string): void;
-  /** Saves files and conversation as they are now; answers the checkpoint's id. */
-  checkpoint(id: string): Promise<string>;
+  /** Saves files and conversation as they are now; answers the checkpoint's id. Default: somebody asked for it. */
+  checkpoint(id: string, kind?: 'asked' | 'fork'): Promise<string>;
+  /** Keeps the files of its program's conversation for another session. Rejects with why it cannot. */
+  keepConversation(id: string, kept: { readonly as: string; readonly conversation: string }): Promise<void>;
   /** Reads its files as they are now. */
   look(id: string): Promise<SessionLook>;
 };
@@ -63,6 +66,13 @@ export type SessionParts = {
   canSteer(harness: string): boolean;
   /** The environment that was named, or one that is made for this request. */
   place(asked: SessionCreate, made: { readonly requestId: string; readonly egress: readonly string[] }): Promise<SessionPlace>;
+  /** Another environment, with the files of a checkpoint of this one; the same request answers the same one, and its checkpoint. */
+  branchPlace(
+    environmentId: string,
+    asked: { readonly requestId: string; readonly checkpoint: CheckpointRow },
+  ): Promise<SessionPlace & { readonly checkpoint: string }>;
+  /** Whether the program can begin a conversation of its own at a place of another one. */
+  canFork(harness: string): boolean;
   resolveProject(reference: string): Promise<{ readonly id: string; readonly name: string }>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly id: string; readonly name: string }>>;
   environmentsById(ids: readonly string[]): Promise<ReadonlyMap<string, SessionView['environment']>>;

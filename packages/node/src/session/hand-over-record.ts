@@ -16,7 +16,7 @@ import {
 } from './limits.ts';
 
 /** Why there is a record. */
-export type RecordReason = 'rewound' | 'handed-over';
+export type RecordReason = 'rewound' | 'forked' | 'handed-over';
 
 /** What it is made of. */
 export type RecordParts = {
@@ -55,6 +55,12 @@ const section = (title: string, parts: readonly string[]): string[] =>
 
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
+const goesOn: Readonly<Record<RecordReason, string>> = {
+  rewound: 'The conversation was taken back to that point, and goes on with you from there.',
+  forked: 'It parted there: another one goes on with you from that point, in a copy of the files as they were.',
+  'handed-over': 'It was handed over to you: you go on in the same files.',
+};
+
 /** The record as the next program reads it. Pure. */
 export const writeRecord = ({ session, events, files, why }: RecordParts): string => {
   const inputs = events.flatMap(({ body }) => (body.kind === 'user' ? [body.text] : []));
@@ -69,11 +75,7 @@ export const writeRecord = ({ session, events, files, why }: RecordParts): strin
   const from = `${session.harness}${session.model === null ? '' : ` (${session.model})`} in the session ${session.name} (${session.id})`;
   const until = events.at(-1);
   const text = [
-    `This is a record of a conversation with ${from}, up to event ${until?.sequence ?? 0} of its log${until === undefined ? '' : ` (${until.at})`}. ${
-      why === 'rewound'
-        ? 'The conversation was taken back to that point, and goes on with you from there.'
-        : 'It was handed over to you: you go on in the same files.'
-    } The record tells what was said and done; what comes after it is what you are asked now.`,
+    `This is a record of a conversation with ${from}, up to event ${until?.sequence ?? 0} of its log${until === undefined ? '' : ` (${until.at})`}. ${goesOn[why]} The record tells what was said and done; what comes after it is what you are asked now.`,
     ...section('Goal', goal === undefined ? [] : [clip(goal)]),
     ...section(
       'Asked since',

@@ -9,6 +9,7 @@ type HistoryOperations =
   | 'sessionCheckpoints'
   | 'sessionCheckpoint'
   | 'sessionRewind'
+  | 'sessionFork'
   | 'sessionHandOver'
   | 'sessionDelete'
   | 'sessionChanges'
@@ -26,11 +27,12 @@ export const sessionHistoryHandlers = ({
   readonly history: SessionHistory;
   readonly review: SessionReview;
   readonly takeBack: (reference: string, asked: TakeBack) => Promise<SessionRewound>;
-  readonly sessions: Pick<Sessions, 'handOver'>;
+  readonly sessions: Pick<Sessions, 'fork' | 'handOver'>;
 }): Pick<OperationHandlers, HistoryOperations> => ({
   sessionCheckpoints: async ({ params }) => ({ items: await history.checkpoints(params.id), seq: store.seq() }),
   sessionCheckpoint: ({ params }) => history.checkpoint(params.id),
   sessionRewind: ({ params, body }) => history.rewind(params.id, body),
+  sessionFork: ({ params, body }) => sessions.fork(params.id, body),
   sessionHandOver: ({ params, body }) => sessions.handOver(params.id, body),
   sessionChanges: ({ params, query }) => review.changes(params.id, query.from ?? null),
   sessionChange: ({ params, query: { oldPath = null, ...asked } }) => review.change(params.id, { oldPath, ...asked }),

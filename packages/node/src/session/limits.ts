@@ -14,6 +14,13 @@ export const HAND_OVER_ANSWERS = 5;
 export const HAND_OVER_FILES = 200;
 /** Events of a log that are looked through for it, newest first. */
 export const HAND_OVER_EVENTS = 20_000;
+/** What of a log is told again in a fork, newest first, in one transaction: events, and characters of them. */
+export const FORK_EVENTS = 2_000;
+export const FORK_LOG_CHARS = 16_000_000;
+/** Forks of forks in which a large text is looked for. */
+export const FORK_HOPS = 10;
+/** Turns that it has of the other session. */
+export const FORK_TURNS = 1_000;
 /** How long somebody who goes back waits for it: a program that ends, and a large checkout. */
 export const REWIND_MS = 600_000;
 /** How long files that lie elsewhere may take to be brought here for a checkpoint: a turn waits for it. */

@@ -44,6 +44,10 @@ const limitView = ({ past_limit }: SessionRow, limit: AccountLimit | null): Sess
     ? null
     : { account: limit.account, until: toInstant(limit.until), told: limit.told };
 
+/** The session that it parted from; null: it did not. */
+export const forkedFrom = ({ forked_from: from }: Pick<SessionRow, 'forked_from'>): string | null =>
+  from === null ? null : (JSON.parse(from) as { session: string }).session;
+
 /** A session as clients see it. */
 export const toSession = (row: SessionRow, around: SessionSurroundings): SessionView => ({
   id: row.id,

@@ -5,11 +5,13 @@ import { removeSession, type RemovalParts } from './removal.ts';
 const { scene, begin, given, stateIs, turnIs } = createScene();
 
 const dropped: string[] = [];
+const forgotten: string[] = [];
 
 const partsWith = (more: Partial<RemovalParts> = {}): RemovalParts => ({
   ...{ store: scene.place.store, clock: scene.place.clock, sessions: scene.node.sessions, attachments: '/nowhere' },
   unsavedIn: async () => null,
   removeAsked: async (tx, id) => void (await tx.db.deleteFrom('interaction').where('session_id', '=', id).execute()),
+  dropConversation: async (id) => void forgotten.push(id),
   dropCheckpoints: async (rows) => void dropped.push(...rows.map(({ ref }) => ref)),
   ...more,
 });

@@ -20,6 +20,8 @@ export type RemovalParts = {
   removeAsked(tx: Tx, sessionId: string): Promise<void>;
   /** Takes the refs of checkpoints away whose rows are gone. */
   dropCheckpoints(rows: readonly CheckpointRow[]): Promise<void>;
+  /** Takes the copy of a conversation away that was kept for it. */
+  dropConversation(sessionId: string): Promise<void>;
   /** Where the bytes of attachments are. */
   readonly attachments: string;
 };
@@ -33,6 +35,7 @@ export const removeSession = async (parts: RemovalParts, reference: string): Pro
   // Files after their rows: what is left when the node dies here is swept, or named by nobody.
   for (const id of attachments) await unlink(join(parts.attachments, id)).catch(() => undefined);
   await parts.dropCheckpoints(checkpoints);
+  await parts.dropConversation(session.id);
 };
 
 const checkOver = async (db: Store['read'], session: SessionRow): Promise<void> => {

@@ -3,6 +3,7 @@ import {
   type AttachmentView,
   type OperationCall,
   type SessionCreate,
+  type SessionFork,
   type SessionHandOver,
   type SessionView,
   type TurnCreate,
@@ -16,10 +17,12 @@ import { attachmentsOf } from './attachment-store.ts';
 import { takeAttachment, toAttachment } from './attachments.ts';
 import { awaitClosed } from './closing.ts';
 import type { SessionParts } from './doors.ts';
+import { forkSession } from './fork.ts';
 import { handOver } from './hand-over.ts';
 import { sendNow } from './send-now.ts';
 import { addTurn, askInterrupt, editTurn, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
 import {
+  forkedFrom,
   isActive,
   sessionNotFound,
   toSession,
@@ -63,6 +66,8 @@ export type Sessions = {
   resume(reference: string): Promise<SessionView>;
   /** Another program goes on; answers the session that does. */
   handOver(reference: string, asked: SessionHandOver): Promise<SessionView>;
+  /** Another session parts from it; answers that one. */
+  fork(reference: string, asked: SessionFork): Promise<SessionView>;
   addTurn(reference: string, asked: TurnCreate): Promise<TurnView>;
   attach(reference: string, given: Attaching): Promise<AttachmentView>;
   attachments(reference: string): Promise<AttachmentView[]>;
@@ -218,6 +223,17 @@ export const createSessions = (parts: SessionParts): Sessions => {
       await refuseExpired(store.read, { requestId, kind: 'session' });
       const { row, replayed } = await handOver(parts, { session: await find(from), asked, requestId, hash });
       for (const id of [from, row.id]) parts.conductor().wake(id);
+      return view(row, replayed);
+    },
+    fork: async (reference, { requestId = parts.ids('request'), ...asked }) => {
+      const known = await sessionByRequest(store.read, requestId);
+      const from = (known === null ? null : forkedFrom(known)) ?? (await find(reference)).id;
+      const hash = intentHash({ fork: from, ...asked });
+      const same = sameIntent(known, { requestId, hash });
+      if (same !== null) return view(same, true);
+      await refuseExpired(store.read, { requestId, kind: 'session' });
+      const { row, replayed } = await forkSession(parts, { session: await find(from), asked, requestId, hash });
+      if (!replayed) parts.conductor().wake(row.id);
       return view(row, replayed);
     },
     addTurn: async (reference, asked) => {

@@ -2,22 +2,21 @@
 
 import { OrreryError, type AnswerOf, type DetailPage, type OperationCall, type SearchHit } from '@orrery/protocol';
 import { SEARCH_CHARS, SEARCH_TERMS } from '../kernel/limits.ts';
-import type { FoundWords, SearchQuery } from '../store/store.ts';
+import type { FoundWords, SearchQuery, Store } from '../store/store.ts';
 import { readDetail } from './details.ts';
+import { FORK_HOPS } from './limits.ts';
 import type { SessionParts } from './doors.ts';
-import type { SessionRow } from './model.ts';
-import { newestSequence } from './store.ts';
+import { forkedFrom, type SessionRow } from './model.ts';
+import { findSession, newestSequence } from './store.ts';
 
+type DetailPart = { readonly locator: string; readonly offset: number; readonly limit: number };
 type LogQuery = OperationCall<'sessionLog'>['query'];
 
 /** Use cases of transcripts; they change nothing. */
 export type Transcripts = {
   log(reference: string, query: LogQuery): Promise<AnswerOf<'sessionLog'>>;
   rows(reference: string, query: OperationCall<'sessionRows'>['query']): Promise<AnswerOf<'sessionRows'>>;
-  detail(
-    reference: string,
-    part: { readonly locator: string; readonly offset: number; readonly limit: number },
-  ): Promise<DetailPage>;
+  detail(reference: string, part: DetailPart): Promise<DetailPage>;
   search(query: OperationCall<'sessionSearch'>['query']): Promise<AnswerOf<'sessionSearch'>>;
 };
 
@@ -48,7 +47,7 @@ export const createTranscripts = (
     const first = items[0]?.firstSequence ?? 1;
     return { items: [...items], nextCursor: first > 1 ? String(first) : null, sequence, seq: store.seq() };
   },
-  detail: async (reference, part) => readDetail(store.read, { sessionId: (await find(reference)).id, ...part }),
+  detail: async (reference, part) => detailOf(store, await find(reference), part),
   search: async ({ q, session, project, limit, cursor }) => {
     const terms = searchTerms(q);
     const found = await store.searchWords({
@@ -62,6 +61,18 @@ export const createTranscripts = (
     return { items: found.map(toHit), nextCursor: last === undefined ? null : String(last.seq), seq: store.seq() };
   },
 });
+
+/** Of what a fork tells again, the large texts are where they were said. */
+const detailOf = async (store: Store, session: SessionRow, part: DetailPart): Promise<DetailPage> => {
+  let at: SessionRow | null = session;
+  for (let hops = 0; at !== null && hops <= FORK_HOPS; hops++) {
+    const page = await readDetail(store.read, { sessionId: at.id, ...part });
+    if (page.state !== 'missing') return page;
+    const from = forkedFrom(at);
+    at = from === null ? null : await findSession(store.read, from);
+  }
+  return { state: 'missing' };
+};
 
 const cursorOf = (cursor: string): number => {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);

@@ -11,6 +11,8 @@ export type NewEvent = {
   readonly sessionId?: string;
   readonly turn: number | null;
   readonly body: EventBody;
+  /** When it was, ms: of one that is told again in another log. Absent: now. */
+  readonly atMs?: number;
 };
 
 /** A stored event as the text it has on the wire, made without reading its body, and what it is chosen by. */

@@ -1,6 +1,6 @@
 import type { SessionView } from '@orrery/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useCommands } from '../commands/use-commands.ts';
 import { Ask } from '../parts/ask.tsx';
 import { Button } from '../parts/button.tsx';
@@ -9,7 +9,7 @@ import { LimitWithWay } from '../parts/limit.tsx';
 import { Queue } from '../parts/queue.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Failed, Loading, State } from '../parts/states.tsx';
-import { node } from '../state/node.ts';
+import { node, requestId } from '../state/node.ts';
 import { useTranscript } from '../state/use-transcript.ts';
 
 /** One conversation: what was said, what is asked, what waits, and words of one's own. */
@@ -60,7 +60,9 @@ const Head = ({ session }: { readonly session: SessionView }) => {
       <Link to="/terminals/$name" params={{ name: session.environment.id }} className="text-accent underline">
         Terminals
       </Link>
-      <span className="ml-auto">
+      <Lineage session={session} />
+      <span className="ml-auto inline-flex gap-2">
+        <Fork session={session} />
         {session.turn === null ? null : (
           <Button look="bad" disabled={stop.isPending} onClick={() => stop.mutate()}>
             Stop
@@ -70,6 +72,44 @@ const Head = ({ session }: { readonly session: SessionView }) => {
       <LimitWithWay session={session} />
       {stop.error === null ? null : <Failed error={stop.error} />}
     </div>
+  );
+};
+
+/** The sessions that it comes from and that come from it, as links. */
+const Lineage = ({ session: { forkedFrom, handedFrom, handedTo } }: { readonly session: SessionView }) => (
+  <>
+    {forkedFrom === null ? null : (
+      <Other id={forkedFrom.session}>
+        forked from another session{forkedFrom.turn === null ? '' : `, before its turn ${forkedFrom.turn}`}
+      </Other>
+    )}
+    {handedFrom === null ? null : <Other id={handedFrom}>handed over by another session</Other>}
+    {handedTo === null ? null : <Other id={handedTo}>handed over to another session</Other>}
+  </>
+);
+
+const Other = ({ id, children }: { readonly id: string; readonly children: React.ReactNode }) => (
+  <Link to="/sessions/$name" params={{ name: id }} className="text-accent underline">
+    {children}
+  </Link>
+);
+
+/** Another session begins with what is there now; this one stays as it is. */
+const Fork = ({ session }: { readonly session: SessionView }) => {
+  const navigate = useNavigate();
+  const fork = useMutation({
+    mutationFn: async () => {
+      const made = await node.call('sessionFork', { params: { id: session.id }, body: { requestId: requestId() } });
+      await navigate({ to: '/sessions/$name', params: { name: made.id } });
+    },
+  });
+  return (
+    <>
+      <Button disabled={fork.isPending} onClick={() => fork.mutate()}>
+        Fork
+      </Button>
+      {fork.error === null ? null : <Failed error={fork.error} />}
+    </>
   );
 };
 

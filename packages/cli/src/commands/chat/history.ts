@@ -98,3 +98,20 @@ export const goBack = async ({ context, link, session }: Doing, to: string): Pro
     return [notice('error', toOrreryError(thrown).toLines().join('\n'))];
   }
 };
+
+/** Begins another session from a place in this one; null: behind its last turn that is over. Rejects with why not. */
+export const fork = ({ context, link, session }: Doing, at: string | null): Promise<SessionView> => {
+  const { id } = session();
+  const body = at === null ? {} : { at };
+  return context.change({
+    intent: { fork: id, ...body },
+    send: (requestId) =>
+      link.client().call('sessionFork', {
+        params: { id },
+        body: { ...body, requestId },
+        idempotencyKey: requestId,
+        timeoutMs: REWIND_PATIENCE_MS,
+      }),
+    resources: (made) => [made.id],
+  });
+};

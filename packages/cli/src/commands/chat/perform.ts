@@ -8,7 +8,7 @@ import { agoText } from '../../wording.ts';
 import { cutCells, visible } from './cells.ts';
 import type { NodeLink } from './node-link.ts';
 import { rememberPast } from './past-inputs.ts';
-import { diffText, goBack, momentLines } from './history.ts';
+import { diffText, fork, goBack, momentLines } from './history.ts';
 import type { Effect, Message } from './state.ts';
 import { emptyTranscript, take, type Item } from './transcript.ts';
 
@@ -74,6 +74,8 @@ const one = async (performing: Performing, effect: Exclude<Effect, { kind: 'send
     case 'rewind':
       say(performing, ...(await goBack(performing, effect.to)));
       return refresh();
+    case 'fork':
+      return end({ kind: 'switch', session: await fork(performing, effect.at) });
     case 'switch':
       return end({ kind: 'switch', session: await link.client().call('sessionShow', { params: { id: effect.session } }) });
     default:

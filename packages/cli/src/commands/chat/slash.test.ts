@@ -74,6 +74,8 @@ describe('commands of a chat', () => {
       effects: [],
       hint: expect.stringContaining('between its turns'),
     });
+    expect(said('/fork').effects).toEqual([{ kind: 'fork', at: null }]);
+    expect(said('/fork 3').effects).toEqual([{ kind: 'fork', at: '3' }]);
     expect(said('/rewind').effects).toEqual([{ kind: 'moments' }]);
     expect(said('/rewind 2').effects).toEqual([{ kind: 'rewind', to: '2' }]);
   });

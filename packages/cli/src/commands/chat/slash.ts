@@ -64,6 +64,11 @@ const rewind = (state: ChatState, rest: string): Step =>
     ? step(state, [{ kind: 'moments' }])
     : step(withHint(state, 'Going back; what is there now is saved first.'), [{ kind: 'rewind', to: rest }]);
 
+const fork = (state: ChatState, rest: string): Step =>
+  step(withHint(state, 'Another session parts from here; this one stays as it is.'), [
+    { kind: 'fork', at: rest === '' ? null : rest },
+  ]);
+
 const details = (state: ChatState, rest: string): Step => {
   if (rest === 'all') {
     const whole = !state.whole;
@@ -115,6 +120,7 @@ const COMMANDS: readonly Slash[] = [
   },
   { name: 'diff', takes: '[FILE]', about: 'what it changed so far', run: diff },
   { name: 'rewind', takes: '[TURN]', about: 'files and conversation as they were before a turn', run: rewind },
+  { name: 'fork', takes: '[TURN]', about: 'go on in another session from here, or from before a turn', run: fork },
   {
     name: 'compact',
     takes: '[WORDS]',

@@ -119,6 +119,8 @@ export type Effect =
   | { readonly kind: 'diff'; readonly file: string | null }
   /** The moments it can go back to, and going to one. */
   | { readonly kind: 'moments' }
+  /** Another session parts from it, and the chat goes there; null: behind the last turn that is over. */
+  | { readonly kind: 'fork'; readonly at: string | null }
   | { readonly kind: 'rewind'; readonly to: string }
   | { readonly kind: 'interrupt' | 'close' | 'end' }
   | { readonly kind: 'sessions' | 'refresh' }

@@ -83,6 +83,31 @@ export const historyCommands: readonly CommandSpec[] = [
   },
   {
     noun: 'session',
+    verb: 'fork',
+    summary: 'begin another session from a place in this one, with files of its own',
+    detail:
+      'The fork has an environment of its own with the files as they were there, and the conversation up to there. This one stays as it is and may run on. Without --at it parts behind the last turn that is over.',
+    arguments: [session],
+    options: [
+      {
+        name: 'at',
+        kind: 'text',
+        value: 'TURN|CHECKPOINT',
+        summary: 'the number of a turn (what was before it), or the id of a checkpoint',
+      },
+      { name: 'title', kind: 'text', value: 'WORDS', summary: 'what the fork is about; default: as this one' },
+      { name: 'name', kind: 'text', value: 'NAME', summary: 'its name; default: that of its environment' },
+    ],
+    examples: [
+      { line: 'orrery session fork site-1 --title "with a queue instead"', does: 'both go on from here' },
+      { line: 'orrery session fork site-1 --at 3', does: 'as if turn 3 had not been; site-1 keeps it' },
+    ],
+    operations: ['sessionFork'],
+    changes: 'once',
+    load: async () => (await import('./fork.ts')).sessionFork,
+  },
+  {
+    noun: 'session',
     verb: 'hand-over',
     summary: 'let another program go on with a conversation, in the same files',
     detail:

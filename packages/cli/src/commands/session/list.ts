@@ -1,6 +1,8 @@
+import type { SessionView } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
 import { fit, tableText } from '../../screen.ts';
 import { agoText } from '../../wording.ts';
+import { partedText } from '../../moments.ts';
 import type { Command } from '../command.ts';
 import { stateText } from './show.ts';
 
@@ -22,9 +24,13 @@ export const sessionList: Command = async ({ connect, input, screen, world }) =>
         fit(inertLine(session.project.name), 24),
         fit(inertLine(session.environment.name), 24),
         agoText(session.changedAt, world.now()),
-        session.title === session.name ? '' : fit(inertLine(session.title), 60),
+        fit(aboutText(session), 60),
       ]),
     ),
     hints: page.nextCursor === null ? [] : ['  There are older ones: --limit N'],
   };
 };
+
+/** What it is about, and where it comes from. */
+const aboutText = ({ title, name, forkedFrom }: SessionView): string =>
+  [...(title === name ? [] : [inertLine(title)]), ...(forkedFrom === null ? [] : [partedText(forkedFrom)])].join(', ');

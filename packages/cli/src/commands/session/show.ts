@@ -1,6 +1,7 @@
 import type { SessionView } from '@orrery/protocol';
 import { contextText } from '../../content-lines.ts';
 import { inertLine } from '../../inert.ts';
+import { partedText } from '../../moments.ts';
 import { factsText, type Screen } from '../../screen.ts';
 import { usageText } from '../../verdict-text.ts';
 import { agoText, countText } from '../../wording.ts';
@@ -23,6 +24,13 @@ const worksWith = ({ model, effort, effectiveModel, effectiveEffort }: SessionVi
   const same = (effectiveModel === model || effectiveModel === null) && (effectiveEffort === effort || effectiveEffort === null);
   return said.length === 0 || same ? null : `${said.join(', ')} (the program says)`;
 };
+
+/** The sessions that it comes from, and the one that goes on. */
+const lineage = ({ handedTo, handedFrom, forkedFrom }: SessionView): readonly (readonly [string, string | null])[] => [
+  ['handed on', handedTo === null ? null : `to ${handedTo}`],
+  ['goes on from', handedFrom],
+  ['parted', forkedFrom === null ? null : partedText(forkedFrom)],
+];
 
 /** The usage limit that holds it up. */
 const limitText = ({ account, until, told }: NonNullable<SessionView['limit']>): string =>
@@ -84,8 +92,7 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
         ? null
         : `${countText(session.interactions, 'question')}: orrery session interactions ${session.name}`,
     ],
-    ['handed on', session.handedTo === null ? null : `to ${session.handedTo}`],
-    ['goes on from', session.handedFrom],
+    ...lineage(session),
     ['made', agoText(session.createdAt, nowMs)],
     ['changed', agoText(session.changedAt, nowMs)],
   ]);

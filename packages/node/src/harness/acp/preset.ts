@@ -43,6 +43,7 @@ export const acpCapabilities = (modes: readonly PermissionMode[]): SessionCapabi
   backgroundTasks: false,
   toolGate: 'before',
   missing: {
+    fork: 'The protocol has no word for a place in a conversation.',
     steer: 'The protocol has no words into a turn that runs.',
     questions: 'The protocol asks for permissions alone.',
     effort: 'It is chosen when the program starts.',

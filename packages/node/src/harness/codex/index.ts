@@ -1,5 +1,6 @@
 // Codex, one process per turn: `codex exec --json`, prompt on stdin.
 
+import { z } from 'zod';
 import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
 import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
@@ -35,9 +36,23 @@ const launch = (context: TurnContext): TurnLaunch => {
 };
 
 /** `<year>/<month>/<day>/rollout-<instant>-<conversation>.jsonl`; where it works is said anew at each start. */
+const rollout = z.object({ payload: z.object({ history_base: z.object({ thread_id: z.string() }).optional() }) });
+
+/** A thread that was forked holds what came since; its first line names the thread that has the rest. */
+const rolloutBase = (content: Uint8Array): string | null => {
+  const end = content.indexOf(10);
+  try {
+    const line: unknown = JSON.parse(Buffer.from(content.subarray(0, end === -1 ? content.length : end)).toString('utf8'));
+    return rollout.safeParse(line).data?.payload.history_base?.thread_id ?? null;
+  } catch {
+    return null;
+  }
+};
+
 const conversations: ConversationStore = {
   folder: '.codex/sessions',
   holds: (path, conversation) => path.endsWith(`-${conversation}.jsonl`),
+  base: ({ content }) => rolloutBase(content),
   placed: (file) => file,
 };
 

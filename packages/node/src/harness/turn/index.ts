@@ -133,6 +133,7 @@ const abilities: SessionCapabilities = {
   backgroundTasks: false,
   toolGate: 'none',
   missing: {
+    fork: 'It says nothing of where it keeps a conversation.',
     steer: 'It is started with a turn and takes nothing more.',
     approvals: 'It asks nothing.',
     questions: 'It asks nothing.',

@@ -1,10 +1,12 @@
 import { OrreryError } from '@orrery/protocol';
 import {
+  branchOfEnvironment,
   namedById,
   noteInSetupLog,
   portsOf,
   setupOf,
   setupPending,
+  type EnvironmentBranch,
   type NamedPorts,
   type NamedRow,
   type RecordedEnvironment,
@@ -27,20 +29,19 @@ export const make = async (step: Step, row: NamedRow): Promise<void> => {
   const directory = await makePlace(parts, row.id);
   const prepared = { ...made.prepared, settings: await settleImage(step, row, made.prepared) };
   if (made.notes.length > 0) await noteInSetupLog(parts.environmentsDirectory, row.id, made.notes);
-  if (source !== null) {
-    await parts.workspace.likeFiles(prepared.place.checkoutId, source.prepared.place.checkoutId);
-    await copyTree(source.prepared.place.path, prepared.place.path);
-    await copyTree(placePaths(parts, source.row.id).home, placePaths(parts, row.id).home);
-    parts.atKillPoint('environment-files-copied', 'fork');
-  }
+  const branch = source === null ? null : branchOfEnvironment(row);
+  if (source !== null) await copyFiles(step, row, { branch, source, place: prepared.place });
   await writeScripts(parts, row.id, { init: made.init, lines: prepared.settings.setup });
   parts.atKillPoint('environment-place-made', row.operation ?? '');
   const ports = await portsFor(parts, row, prepared.settings.ports);
   const hasSetup = scriptsOf(parts, row.id, prepared).length > 0;
-  const key = source === null && hasSetup ? await keyOf(parts, { ...row, backend: prepared.settings.backend }, prepared) : null;
+  const key =
+    (source === null || branch !== null) && hasSetup
+      ? await keyOf(parts, { ...row, backend: prepared.settings.backend }, prepared)
+      : null;
   const taken = key === null ? null : await takeState(parts, row, { prepared, key });
   const fresh: SetupRecord = hasSetup ? (taken ?? setupPending) : { ...setupPending, state: 'none' };
-  const setup = source === null ? fresh : setupOf(source.row);
+  const setup = source === null || branch !== null ? fresh : setupOf(source.row);
   await record(parts, row.id, {
     prepared: JSON.stringify(prepared),
     spec: JSON.stringify({ spec: namedSpec(parts, row, { prepared, ports }), directory } satisfies RecordedEnvironment),
@@ -49,11 +50,40 @@ export const make = async (step: Step, row: NamedRow): Promise<void> => {
     backend: prepared.settings.backend,
     image: prepared.settings.image,
     setup: JSON.stringify(setup),
-    setup_key: source?.row.setup_key ?? (taken === null ? null : key),
+    setup_key: (branch === null ? source?.row.setup_key : null) ?? (taken === null ? null : key),
     operation: row.wanted === 'running' ? 'start' : null,
     state: row.wanted === 'running' ? 'creating' : 'stopped',
   });
   parts.atKillPoint('environment-made', row.operation ?? '');
+};
+
+type Copying = { readonly branch: EnvironmentBranch | null; readonly source: Source; readonly place: WorkPlace };
+
+/** Files and home of another environment as they are, or the files of a checkpoint of it. */
+const copyFiles = async (step: Step, row: NamedRow, { branch, source, place }: Copying): Promise<void> => {
+  const { parts } = step;
+  if (branch !== null) await writePoint(step, row, { point: branch.point, from: source.row, checkoutId: place.checkoutId });
+  else {
+    await parts.workspace.likeFiles(place.checkoutId, source.prepared.place.checkoutId);
+    await copyTree(source.prepared.place.path, place.path);
+    await copyTree(placePaths(parts, source.row.id).home, placePaths(parts, row.id).home);
+  }
+  parts.atKillPoint('environment-files-copied', 'fork');
+};
+
+/** On a branch of its own where that one was on its own. */
+const writePoint = async (
+  { parts }: Step,
+  row: NamedRow,
+  given: { readonly point: EnvironmentBranch['point']; readonly from: NamedRow; readonly checkoutId: string },
+): Promise<void> => {
+  const { point, from, checkoutId } = given;
+  const notes = await parts.workspace.restore(checkoutId, {
+    point: { ...point, branch: point.branch === `refs/heads/${from.branch}` ? `refs/heads/${row.branch}` : point.branch },
+    reason: `the environment ${row.name} was being made`,
+    onSaved: async () => undefined,
+  });
+  if (notes.length > 0) await noteInSetupLog(parts.environmentsDirectory, row.id, notes);
 };
 
 /** A name keeps its port as long as the environment is there. */
@@ -129,5 +159,7 @@ const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: S
   // The copy of the source's files comes over them; that they are files of Git LFS is known then.
   const notes =
     prepared.settings.lfs === 'pointers' ? [] : await parts.workspace.fillLfs(place.checkoutId, prepared.settings.lfs);
-  return { prepared: { ...prepared, place, settings }, init: hooks.get('init') ?? null, notes };
+  const branch = branchOfEnvironment(row);
+  const commits = branch === null ? {} : { commits: [branch.point.sha] };
+  return { prepared: { ...prepared, place: { ...place, ...commits }, settings }, init: hooks.get('init') ?? null, notes };
 };

@@ -19,7 +19,7 @@ import {
 import { preparedOf } from '../environments/place.ts';
 import type { SessionConductorParts } from './context.ts';
 
-type Why = { readonly kind: 'turn' | 'asked' | 'rewind'; readonly turn: number | null };
+type Why = { readonly kind: 'turn' | 'asked' | 'rewind' | 'fork'; readonly turn: number | null };
 
 /** Saves a session as it is now. Its files are brought here first where they lie elsewhere (`environment`: its open place). */
 export const takeCheckpoint = async (

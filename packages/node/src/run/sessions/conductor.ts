@@ -20,6 +20,7 @@ import { gently, ignoreEnded, leave, passTime } from './leave.ts';
 import { rest, restsUntil } from './rest.ts';
 import { settleProgram } from './settle.ts';
 import { takeCheckpoint } from './checkpoints.ts';
+import { keepForFork } from './fork.ts';
 import { lookAtFiles } from './look.ts';
 import { rewind } from './rewind.ts';
 import { askTitle } from './titles.ts';
@@ -131,12 +132,13 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
 
   return {
     wake,
-    checkpoint: async (id) => {
+    checkpoint: async (id, kind = 'asked') => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);
       const live = conducting.get(id)?.live?.live ?? null;
-      return takeCheckpoint(parts, session, { kind: 'asked', turn: null, environment: live?.environment ?? null });
+      return takeCheckpoint(parts, session, { kind, turn: null, environment: live?.environment ?? null });
     },
+    keepConversation: (id, kept) => keepForFork(parts, id, kept),
     look: async (id) => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);

@@ -4,6 +4,7 @@ import { toOrreryError } from '@orrery/protocol';
 import { findSession, isActive, openTurns, updateTurn, type SessionRow } from '../../session/index.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { backInQueue } from './follow.ts';
+import { carryFork } from './fork.ts';
 import { isPlaceClosed, placeOf } from './place.ts';
 import { settleProgram } from './settle.ts';
 import { findProgram, startProgram } from './start.ts';
@@ -24,7 +25,9 @@ export const haveProgram = async (
   if (runId === null) {
     // Making the place took its time: what a person wants of the session is looked at again.
     const now = await findSession(parts.store.read, sessionId);
-    return now === null || now.wanted !== null ? null : startProgram(parts, now, place);
+    if (now === null || now.wanted !== null) return null;
+    await carryFork(parts, now, place.environment);
+    return startProgram(parts, now, place);
   }
   const found = await findProgram(parts, session, place.environment).catch(async (thrown: unknown) => {
     if (toOrreryError(thrown).code === 'store_damaged')

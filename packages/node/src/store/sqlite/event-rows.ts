@@ -9,13 +9,13 @@ import { rowOf, wordsOf } from './transcript-words.ts';
 
 /** The rows of events to append; a body over the limit is refused with `input_too_large`. */
 export const toAppendRows = (events: readonly NewEvent[], nowMs: number): AppendRow[] =>
-  events.map(({ taskId, sessionId, turn, body }) => {
+  events.map(({ taskId, sessionId, turn, body, atMs = nowMs }) => {
     const text = JSON.stringify(body);
     // A UTF-16 unit is at most three bytes, so most bodies need no counting.
     if (text.length * 3 > EVENT_BODY_BYTES && Buffer.byteLength(text) > EVENT_BODY_BYTES) throw tooLarge(body);
     return sessionId === undefined
-      ? [taskId, turn, body.kind, text, nowMs, null, null]
-      : [sessionId, turn, body.kind, text, nowMs, rowOf(body), wordsOf(body)];
+      ? [taskId, turn, body.kind, text, atMs, null, null]
+      : [sessionId, turn, body.kind, text, atMs, rowOf(body), wordsOf(body)];
   });
 
 const tooLarge = (body: EventBody): OrreryError =>
@@ -34,8 +34,8 @@ export const toEvents = ({
   numbers: readonly AppendedRow[];
   nowMs: number;
 }): OrreryEvent[] => {
-  const at = toInstant(nowMs);
-  return events.map(({ taskId, sessionId, turn, body }, index) => {
+  return events.map(({ taskId, sessionId, turn, body, atMs = nowMs }, index) => {
+    const at = toInstant(atMs);
     const [seq, sequence] = numbers[index]!;
     return { seq, at, taskId, ...(sessionId === undefined ? {} : { sessionId }), sequence, turn, body };
   });
