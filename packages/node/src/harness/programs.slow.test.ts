@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { ConversationBody } from '@orrery/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { grants, openBrokerPlace, REAL_KEY, type BrokerPlace, type PlaceOptions } from '../../test/broker-place.ts';
+import { callsOf, failedExit, failedTurns, linesOf, ownWords, type Line } from '../../test/failed-turns.ts';
 import type { Harness, InstalledProgram, ProgramEnd, TurnContext, TurnLaunch, TurnOutcome } from './harness.ts';
 import { createHarnessRegistry } from './registry.ts';
 
@@ -50,6 +51,8 @@ type Turn = {
   readonly outcome: TurnOutcome;
   readonly conversation: string | null;
   readonly accepted: boolean;
+  readonly exitCode: number | null;
+  readonly lines: readonly Line[];
   readonly stderr: string;
 };
 type TurnAsk = {
@@ -122,9 +125,11 @@ const runTurn = async ({ harness, context, ask, place }: TurnParts): Promise<Tur
   const translator = harness.translator({ offset: 0, state: {} });
   const events: ConversationBody[] = [];
   let facts = { conversation: null as string | null, accepted: false };
+  const stdout: Buffer[] = [];
   let stderr = '';
   child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   child.stdout.on('data', (bytes: Buffer) => {
+    stdout.push(bytes);
     const taken = translator.push(bytes);
     events.push(...taken.events);
     facts = taken;
@@ -147,6 +152,8 @@ const runTurn = async ({ harness, context, ask, place }: TurnParts): Promise<Tur
     outcome: last.outcome,
     conversation: facts.conversation,
     accepted: facts.accepted,
+    exitCode: end.exitCode,
+    lines: linesOf(Buffer.concat(stdout).toString('utf8')),
     stderr,
   };
 };
@@ -225,10 +232,17 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
       ['a clean cut', forever({ text: 'half of this is lost', cut: 0.5, clean: true }), { outcome: 'error', failure: 'network' }],
       ['a dropped call', forever({ drop: true }), { outcome: 'error', failure: 'network' }],
       ['garbage', forever({ garbage: true }), { outcome: 'error', failure: 'protocol' }],
-    ] as const)('%s: the outcome says which', async (_, script, expected) => {
-      const { turn } = await stage({ script });
-      const { outcome, stderr } = await turn({ prompt: 'Say hello' });
+    ] as const)('%s: the outcome says which, and the program ends as written down', async (name, script, expected) => {
+      const { place, turn } = await stage({ script });
+      const { outcome, stderr, lines, exitCode } = await turn({ prompt: 'Say hello MARKER-first' });
       expect({ ...outcome, stderr }).toMatchObject({ kind: 'turn.ended', message: expect.any(String), ...expected });
+      expect({ exitCode, prompts: place.model.promptCounts() }).toEqual({
+        exitCode: failedExit[id],
+        prompts: { 'MARKER-first': 1 },
+      });
+      if (failedTurns[name] === undefined) return;
+      const [calls, end] = failedTurns[name][id];
+      expect({ calls: callsOf(place.model), end: ownWords[id](lines) }).toEqual({ calls, end });
     });
 
     it('a model that hangs: stopped from outside it is interrupted, or out of time when the node says so', async () => {
@@ -260,17 +274,27 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
       expect(place.broker.budgetRefused('task-of-env_1')).toBe(true);
     });
 
-    it('a conversation that does not exist is an error of the program', async () => {
-      const { turn } = await stage({ script: [] });
-      const { outcome } = await turn({ prompt: 'Go on', conversation: '01a22e16-0000-7000-8000-0123456789ab' });
+    it('a conversation that does not exist is an error of the program, which makes no call', async () => {
+      const { place, turn } = await stage({ script: [] });
+      const { outcome, exitCode, stderr } = await turn({ prompt: 'Go on', conversation: '01a22e16-0000-7000-8000-0123456789ab' });
       expect(outcome).toMatchObject({ outcome: 'error', failure: 'program', message: expect.stringMatching(/01a22e16/) });
+      expect([exitCode, callsOf(place.model), stderr]).toEqual([
+        1,
+        0,
+        expect.stringMatching(/No conversation found|no rollout found|No session found/),
+      ]);
     });
 
-    it('a prompt that begins with a slash or a dash is a prompt', async () => {
+    it('a prompt that begins like a command, an option, a file or an object is a prompt', async () => {
       const { place, turn } = await stage({ script: [{ text: 'Fine.', times: 'forever' }] });
-      for (const prompt of ['/clear MARKER-slash', '- a list MARKER-dash', '@file MARKER-at'])
-        expect((await turn({ prompt })).outcome).toMatchObject({ outcome: 'success' });
-      expect(place.model.promptCounts()).toEqual({ 'MARKER-slash': 1, 'MARKER-dash': 1, 'MARKER-at': 1 });
+      const prompts = ['/clear MARKER-clear', '/help MARKER-help', '- a list MARKER-dash', '--version MARKER-option'];
+      const others = ['@file MARKER-at', '{"a":1} MARKER-object'];
+      for (const prompt of [...prompts, ...others]) {
+        expect(await turn({ prompt })).toMatchObject({ outcome: { outcome: 'success' }, exitCode: 0 });
+        expect(place.model.log().some((call) => call.call?.last.includes(prompt))).toBe(true);
+      }
+      const markers = ['clear', 'help', 'dash', 'option', 'at', 'object'];
+      expect(place.model.promptCounts()).toEqual(Object.fromEntries(markers.map((name) => [`MARKER-${name}`, 1])));
     });
   });
 }

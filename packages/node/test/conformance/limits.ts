@@ -52,7 +52,10 @@ export const limitCases = (stage: () => Stage, expectations: Expectations): void
     const { end, stdout } = await stage().run({ args: ['-c', script], limits: { ...wide, processes: 12 } });
     expect([stdout.toString(), end.exitCode === 0]).toEqual(['', false]);
   });
+};
 
+/** What the node bears by itself, whoever its programs run as: much that nobody reads, and many at the same time. */
+export const loadCases = (stage: () => Stage): void => {
   it('unread output pauses a program at its window and loses nothing', { timeout: 60_000 }, async () => {
     const handle = await stage().start({
       args: ['-c', 'head -c 100000000 /dev/zero; echo end'],

@@ -25,19 +25,19 @@ const dieAt = async (order: RestartOrder): Promise<Record<string, unknown>> => {
 const ECHO = 'echo ready; while read line; do echo "got $line"; done; echo bye; exit 5';
 const EVERYTHING = 'ready\ngot first\ngot second\nbye\n';
 
+const orderOf = (stage: Stage, step: RestartOrder['step']): RestartOrder => ({
+  ...stage.place,
+  backend: stage.backend.name,
+  module: stage.venue.module,
+  step,
+  spec: { ...stage.spec, id: `env-${word()}` },
+  run: stage.runSpec({ args: ['-c', ECHO], stdio: 'stream', runId: 'the-run' }),
+});
+
 /** The node dies at each step; the next one finds everything again. */
 export const restartCases = (stage: () => Stage): void => {
-  const orderOf = (step: RestartOrder['step']): RestartOrder => ({
-    ...stage().place,
-    backend: stage().backend.name,
-    module: stage().venue.module,
-    step,
-    spec: { ...stage().spec, id: `env-${word()}` },
-    run: stage().runSpec({ args: ['-c', ECHO], stdio: 'stream', runId: 'the-run' }),
-  });
-
   it('killed after opening: the environment is found again and takes a run', async () => {
-    const order = orderOf('opened');
+    const order = orderOf(stage(), 'opened');
     await dieAt(order);
     const environment = await stage().backend.reopen(order.spec);
     expect(await environment.reattach('the-run')).toBeNull();
@@ -52,7 +52,7 @@ export const restartCases = (stage: () => Stage): void => {
   it.each(['launched', 'gone', 'wrote', 'reading'] as const)(
     'killed when it had %s: the run goes on, each input is written once, every byte is there once',
     async (step) => {
-      const order = orderOf(step);
+      const order = orderOf(stage(), step);
       const said = await dieAt(order);
       const environment = await stage().backend.reopen(order.spec);
       const handle = await environment.reattach('the-run');
@@ -74,7 +74,7 @@ export const restartCases = (stage: () => Stage): void => {
   );
 
   it('killed after the program’s end and before it was recorded: the end and the output are still there', async () => {
-    const order = orderOf('ended');
+    const order = orderOf(stage(), 'ended');
     await dieAt(order);
     const environment = await stage().backend.reopen(order.spec);
     const handle = await environment.reattach('the-run');
@@ -87,6 +87,17 @@ export const restartCases = (stage: () => Stage): void => {
     await environment.close();
   });
 
+  it('a second opening of an environment that has runs is refused', async () => {
+    const handle = await stage().start({ command: 'cat', stdio: 'stream' });
+    await expect(stage().backend.open(stage().spec)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(stage().environment.start(stage().runSpec({ runId: handle.id }))).rejects.toMatchObject({ code: 'conflict' });
+    await handle.kill();
+    await handle.finish();
+  });
+};
+
+/** What is left of a keeper or a node is ended: how, depends on the kernel and on the rights of the user. */
+export const leftoverCases = (stage: () => Stage): void => {
   it('a keeper that was killed: its tree is gone, what it wrote is there, waiting for it says that it is lost', async () => {
     const marker = uniqueSleep();
     const handle = await stage().start({ args: ['-c', `(setsid ${marker} &); echo before; ${marker}`] });
@@ -119,7 +130,7 @@ export const restartCases = (stage: () => Stage): void => {
   it('what a dead node left and nobody names is found, ended and removed; what is named stays', async () => {
     const marker = uniqueSleep();
     const order = {
-      ...orderOf('gone'),
+      ...orderOf(stage(), 'gone'),
       run: stage().runSpec({ command: 'sleep', args: [marker.slice(6)], stdio: 'stream', runId: 'lost' }),
     };
     await dieAt(order);
@@ -129,13 +140,5 @@ export const restartCases = (stage: () => Stage): void => {
     expect(await stage().backend.reclaim([stage().spec.id])).toEqual([order.spec.id]);
     expect(processesWith(marker)).toEqual([]);
     await expect(stage().backend.reopen(order.spec)).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('a second opening of an environment that has runs is refused', async () => {
-    const handle = await stage().start({ command: 'cat', stdio: 'stream' });
-    await expect(stage().backend.open(stage().spec)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(stage().environment.start(stage().runSpec({ runId: handle.id }))).rejects.toMatchObject({ code: 'conflict' });
-    await handle.kill();
-    await handle.finish();
   });
 };

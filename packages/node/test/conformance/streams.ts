@@ -26,7 +26,7 @@ const liveBytes = async (): Promise<number> => {
   return arrayBuffers + heapUsed;
 };
 
-/** Output, input and terminals, byte for byte. */
+/** Output and input, byte for byte. */
 export const streamCases = (stage: () => Stage): void => {
   const node = (script: string) => ({ command: stage().venue.node.path, args: ['-e', script] });
 
@@ -81,13 +81,6 @@ export const streamCases = (stage: () => Stage): void => {
     },
   );
 
-  it('stdout and stderr are apart, each in order, and /dev/stderr can be opened', async () => {
-    const { stdout, stderr } = await stage().run({
-      args: ['-c', 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; echo by-path > /dev/stderr'],
-    });
-    expect([stdout.toString(), stderr.toString()]).toEqual(['out1\nout2\nout3\n', 'err1\nerr2\nerr3\nby-path\n']);
-  });
-
   it('stdin of a piped program is empty', async () => {
     expect((await stage().run({ args: ['-c', 'cat; echo end'] })).stdout.toString()).toBe('end\n');
   });
@@ -120,10 +113,25 @@ export const streamCases = (stage: () => Stage): void => {
     await handle.wait();
     await handle.finish();
   });
+};
+
+/** Pipes and terminals as a program opens them: whether it may, depends on who it is. */
+export const deviceCases = (stage: () => Stage): void => {
+  it('stdout and stderr are apart, each in order, and /dev/stderr can be opened', async () => {
+    const { stdout, stderr } = await stage().run({
+      args: ['-c', 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; echo by-path > /dev/stderr'],
+    });
+    expect([stdout.toString(), stderr.toString()]).toEqual(['out1\nout2\nout3\n', 'err1\nerr2\nerr3\nby-path\n']);
+  });
 
   it('a terminal is one: its size is told, a change of size is told by SIGWINCH', async () => {
     const script = `const say = (w) => console.log([w, process.stdout.columns, process.stdout.rows].join(' ')); let told = false; process.on('SIGWINCH', () => { told = true; }); process.stdout.on('resize', () => { say('now ' + told); process.exit(0); }); say('size ' + process.stdin.isTTY); setInterval(() => {}, 1000);`;
-    const handle = await stage().start({ ...node(script), stdio: 'pty', terminal: { columns: 100, rows: 30 } });
+    const handle = await stage().start({
+      command: stage().venue.node.path,
+      args: ['-e', script],
+      stdio: 'pty',
+      terminal: { columns: 100, rows: 30 },
+    });
     let seen = '';
     const reading = (async () => {
       for await (const { bytes } of handle.output('stdout', 0)) seen += Buffer.from(bytes).toString();

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeBackend } from '../../../test/conformance/describe-backend.ts';
+import { describeBackend, GROUPS_BY_USER } from '../../../test/conformance/describe-backend.ts';
 import { isNobodysRun, nobodyReads, runAsNobody } from '../../../test/conformance/run-as-nobody.ts';
 import { openStage, word } from '../../../test/conformance/stage.ts';
 import type { BackendPlace, Stage } from '../../../test/conformance/stage.ts';
@@ -41,6 +41,7 @@ describe.skipIf(!installed())('with bwrap installed', () => {
   describeBackend(root ? 'bubblewrap as root' : 'bubblewrap as a user', make, {
     confines: { files: true, network: true, processes: true },
     enforces: { memory: root, processes: root },
+    ...(isNobodysRun() && { groups: GROUPS_BY_USER }),
   });
 
   describe('what is bubblewrap’s own', () => {
@@ -158,7 +159,7 @@ describe('without bwrap', () => {
 });
 
 describe.runIf(!isNobodysRun())('bubblewrap as a user without rights', () => {
-  it.skipIf(!root || !installed())('all the same cases hold', { timeout: 600_000 }, async ({ skip }) => {
+  it.skipIf(!root || !installed())('all cases that differ by the user hold', { timeout: 600_000 }, async ({ skip }) => {
     skip(!nobodyReads(import.meta.filename), 'the sources lie in a directory that other users cannot read');
     const { failures, passed } = await runAsNobody(import.meta.filename);
     expect(failures).toEqual([]);

@@ -8,7 +8,7 @@ describeWithEngine('with an engine', (engine) => {
   const variants: readonly (readonly [string, DockerGiven['options'], (readonly string[])?])[] = [
     ['docker', {}],
     // The directories of the suite belong to root. What has nothing to do with directories is the same.
-    ['docker with bound directories', { workspace: 'bind', user: '0:0' }, ['grants', 'secrets', 'restarts']],
+    ['docker with bound directories', { workspace: 'bind', user: '0:0' }, ['grants', 'secrets', 'restarts', 'leftovers']],
   ];
   for (const [name, options, groups] of variants)
     describeRemote(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GROUPS_BY_USER } from '../../../test/conformance/describe-backend.ts';
 import { describeRemote } from '../../../test/remote/describe-remote.ts';
 import { noSshHost, startSshHost } from '../../../test/ssh/host.ts';
 import type { SshHost } from '../../../test/ssh/host.ts';
@@ -27,7 +28,7 @@ describe.skipIf(noSshHost() !== null)('with a host to log in to', () => {
   describeRemote(
     'ssh as a user, the broker by a relay',
     { path, module, given: () => ({ ...optionsFor(host, ACCOUNT), broker: 'relay' }) },
-    { confines, enforces: { memory: false, processes: false } },
+    { confines, enforces: { memory: false, processes: false }, groups: GROUPS_BY_USER },
   );
 
   it('nothing of all this is left on the host', () => {
