@@ -79,6 +79,36 @@ describe('a checkout that goes back', () => {
     expect(state()).toEqual(before);
   });
 
+  it('has another one beside it with the same files, commits and index; what was staged and then changed has to be staged again', async () => {
+    writeFiles(checkout.path, { 'new.txt': 'new\n', 'staged.txt': 'staged\n', 'untracked.txt': 'untracked\n' });
+    git('add', 'new.txt');
+    git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '-m', 'its own');
+    git('add', 'staged.txt');
+    writeFileSync(at('kept.txt'), 'changed\n');
+    const before = state();
+    const point = await checkpoint();
+    writeFileSync(at('staged.txt'), 'staged, and in no commit\n');
+    git('add', 'staged.txt');
+    writeFileSync(at('staged.txt'), 'changed after it was staged\n');
+    const again = await checkpoint();
+    const other = await node.workspace.claim({
+      projectId: checkout.projectId ?? '',
+      taskId: 'env_b',
+      baseSha: checkout.baseSha ?? '',
+    });
+    checkout = other;
+    // Twice, as after a crash.
+    for (let round = 0; round < 2; round++) expect(await restore({ ...point, branch: 'refs/heads/orrery/env_b' })).toEqual([]);
+    expect(state()).toEqual({ ...before, branch: 'refs/heads/orrery/env_b' });
+    expect(git('log', '-1', '--format=%s')).toBe('its own');
+    expect(git('fsck', '--connectivity-only')).not.toContain('missing');
+    await restore({ ...again, branch: 'refs/heads/orrery/env_b' });
+    expect(readFileSync(at('staged.txt'), 'utf8')).toBe('changed after it was staged\n');
+    expect(() => git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '-m', 'broken')).toThrow();
+    git('add', 'staged.txt');
+    git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '-m', 'mended');
+  });
+
   it('writes over no ignored file: it is refused, and nothing is changed', async () => {
     writeFiles(checkout.path, { 'build/out.txt': 'tracked\n' });
     const point = await checkpoint();
