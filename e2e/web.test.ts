@@ -13,6 +13,7 @@ import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
 import { taskEnd } from './support/wait.ts';
 import { changing, colour, editing, hostile, numbers } from './support/web-changes.ts';
+import { changesTheQueue, goesBackAndForth } from './support/web-session.ts';
 import { answeredAt, barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
@@ -142,7 +143,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByRole('textbox', { name: 'Message' }).fill('The next thing');
     await page.getByRole('button', { name: 'Queue' }).click();
     await page.getByRole('list', { name: 'Inputs that wait' }).getByText('The next thing').waitFor();
-    await picture(page, 'session-queue');
+    await changesTheQueue(page, client, id);
     await page.getByRole('textbox', { name: 'Message' }).fill('A word between');
     await page.getByRole('button', { name: 'Queue' }).click();
     const between = page.getByRole('listitem').filter({ hasText: 'A word between' });
@@ -250,7 +251,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await turnOver(client, id, turn!.id);
     const { look } = await client.call('sessionChanges', { params: { id }, query: {} });
     const page = await entered({ colorScheme: 'dark' });
-    await page.goto(`${life.url}/sessions/${id}/changes`);
+    await goesBackAndForth(page, `${life.url}/sessions/${id}`);
     await page.getByRole('button', { name: /new.txt/ }).click();
     await page.getByRole('region', { name: 'Change at line 1' }).getByRole('button', { name: 'Take it back' }).click();
     await picture(page, 'changes-take-back');

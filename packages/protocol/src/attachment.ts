@@ -19,6 +19,3 @@ export type AttachmentView = z.output<typeof attachmentView>;
 /** An attachment as an input or an event names it. */
 export const attachmentFacts = attachmentView.pick({ id: true, name: true, mediaType: true, bytes: true });
 export type AttachmentFacts = z.output<typeof attachmentFacts>;
-
-/** Most attachments of one input. */
-export const MAX_TURN_ATTACHMENTS = 20;

@@ -180,11 +180,5 @@ export {
 } from './http.ts';
 export { terminalSmallest, viewerFrame, type TerminalFrame, type TerminalView } from './terminal.ts';
 export { streamHello, streamPaths, upgradePaths, upgradeProtocols } from './streams.ts';
-export {
-  attachmentFacts,
-  attachmentView,
-  MAX_TURN_ATTACHMENTS,
-  type AttachmentFacts,
-  type AttachmentView,
-} from './attachment.ts';
+export { attachmentFacts, attachmentView, type AttachmentFacts, type AttachmentView } from './attachment.ts';
 export { bytes } from './operation.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentName, agentRef } from './agent-ref.ts';
-import { attachmentFacts, MAX_TURN_ATTACHMENTS } from './attachment.ts';
+import { MAX_TURN_ATTACHMENTS } from './attachment-limits.ts';
+import { attachmentFacts } from './attachment.ts';
 import { contextUse } from './content.ts';
 import { permissionMode, unattended } from './permission.ts';
 import { instant, requestId, safeName, usd } from './scalars.ts';
@@ -183,6 +184,8 @@ export type TurnCreate = z.output<typeof turnCreate>;
 export const turnChange = z.strictObject({
   /** New text of an input that waits. */
   text: promptText.optional(),
+  /** The text that it had for whoever changes it: when it has another one by now, nothing is changed. */
+  was: z.string().max(MAX_PROMPT_CHARS).optional(),
   /** Place among those that wait, from 0. */
   position: z.int().min(0).max(100_000).optional(),
 });

@@ -145,6 +145,15 @@ export const whyNotWaiting = (turn: TurnRow): OrreryError | null => {
   });
 };
 
+/** Why an input is not changed by somebody who saw another text of it, or null. */
+export const whyOther = ({ id, text }: Pick<TurnRow, 'id' | 'text'>, was: string | undefined): OrreryError | null =>
+  was === undefined || was === text
+    ? null
+    : new OrreryError('conflict', `The input ${id} was changed by somebody else since.`, {
+        rule: 'A text that nobody saw is not written over.',
+        fix: 'Look at it again, then change it: orrery session queue SESSION',
+      });
+
 /** The same request id for something else. */
 export const otherIntent = (requestId: string, what: string): OrreryError =>
   new OrreryError('request_conflict', `Request ${requestId} was used for another ${what}.`, {

@@ -30,6 +30,7 @@ import {
   turnNotFound,
   whyClosed,
   whyNotWaiting,
+  whyOther,
   type SessionRow,
   type TurnRow,
 } from './model.ts';
@@ -72,7 +73,7 @@ export type Sessions = {
   attach(reference: string, given: Attaching): Promise<AttachmentView>;
   attachments(reference: string): Promise<AttachmentView[]>;
   turns(reference: string): Promise<TurnView[]>;
-  setTurn(reference: string, turn: string, change: { readonly text?: string; readonly position?: number }): Promise<TurnView>;
+  setTurn(reference: string, turn: string, change: OperationCall<'turnSet'>['body']): Promise<TurnView>;
   /** Before all others: into the turn that runs, or instead of it where the program takes no words there. */
   sendNow(reference: string, turn: string): Promise<TurnView>;
   removeTurn(reference: string, turn: string): Promise<TurnView>;
@@ -261,9 +262,9 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const rows = [...(await openTurns(store.read, id)), ...(await endedTurns(store.read, id, SHOWN_ENDED))];
       return rows.map((row) => toTurn(row, false));
     },
-    setTurn: (reference, turn, { text, position }) =>
+    setTurn: (reference, turn, { text, was, position }) =>
       changeTurn(reference, turn, async (tx, found) => {
-        refuse(whyNotWaiting(found));
+        refuse(whyNotWaiting(found) ?? whyOther(found, was));
         if (text !== undefined) await editTurn(tx, found, text);
         if (position !== undefined) await reorder(tx, found, position);
       }),

@@ -1,8 +1,10 @@
 import type { LeftOut, SessionChangeSet, SessionView } from '@orrery/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { Answer } from '../parts/answer.tsx';
 import { Button } from '../parts/button.tsx';
+import { AsCli } from '../parts/copy.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { reviewsIn } from '../review/answered.ts';
 import { Answered } from '../review/answered.tsx';
@@ -13,17 +15,13 @@ import { SendComments, type Way } from '../review/send.tsx';
 import { useComments } from '../review/use-comments.ts';
 import { useMayAct } from '../state/caller.ts';
 import { node } from '../state/node.ts';
+import { useSession } from '../state/use-session.ts';
 
 /** The files of a session as they are between its turns, reviewed. */
 export const SessionChangesPage = () => {
   const { name } = useParams({ strict: false }) as { readonly name: string };
-  const { data: session, error } = useQuery({
-    queryKey: ['session', name],
-    queryFn: () => node.call('sessionShow', { params: { id: name } }),
-  });
-  if (error !== null) return <Failed error={error} />;
-  if (session === undefined) return <Loading />;
-  return <Looked key={session.id} session={session} />;
+  const query = useSession(name);
+  return <Answer query={query}>{(session) => <Looked key={session.id} session={session} />}</Answer>;
 };
 
 /** Looking costs a walk through all files, so it is done when somebody asks or a turn is over, and not at each event. */
@@ -43,7 +41,9 @@ const useLook = (session: SessionView, from: string) => {
 };
 
 const Looked = ({ session }: { readonly session: SessionView }) => {
-  const [from, setFrom] = useState('');
+  // A checkpoint is named by the address of whoever comes from its list.
+  const { since } = useSearch({ strict: false }) as { readonly since?: unknown };
+  const [from, setFrom] = useState(typeof since === 'string' ? since : '');
   const look = useLook(session, from);
   const { data, error, isFetching } = look;
   return (
@@ -54,6 +54,7 @@ const Looked = ({ session }: { readonly session: SessionView }) => {
         <Link to="/sessions/$name" params={{ name: session.id }} className="text-accent underline">
           The session
         </Link>
+        <AsCli>{`orrery chat ${session.name}`}</AsCli>
         <Since session={session} from={from} choose={setFrom} />
         <Button disabled={isFetching || session.turn !== null} onClick={() => void look.refetch()}>
           Look again

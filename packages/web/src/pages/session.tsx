@@ -1,39 +1,47 @@
 import type { SessionView } from '@orrery/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useCommands } from '../commands/use-commands.ts';
+import { Answer } from '../parts/answer.tsx';
 import { Ask } from '../parts/ask.tsx';
 import { Button } from '../parts/button.tsx';
 import { Composer } from '../parts/composer.tsx';
+import { AsCli } from '../parts/copy.tsx';
 import { LimitWithWay } from '../parts/limit.tsx';
 import { Queue } from '../parts/queue.tsx';
 import { Rows } from '../parts/rows.tsx';
-import { Failed, Loading, State } from '../parts/states.tsx';
+import { Failed, State } from '../parts/states.tsx';
+import { SessionBar } from '../session/bar.tsx';
+import { useOpenAsks } from '../state/needs.ts';
 import { node, requestId } from '../state/node.ts';
+import { useSession } from '../state/use-session.ts';
 import { useTranscript } from '../state/use-transcript.ts';
 
 /** One conversation: what was said, what is asked, what waits, and words of one's own. */
 export const SessionPage = () => {
   const { name } = useParams({ strict: false }) as { readonly name: string };
-  const { data: session, error } = useQuery({
-    queryKey: ['session', name],
-    queryFn: () => node.call('sessionShow', { params: { id: name } }),
-  });
-  const asks = useQuery({ queryKey: ['interactions'], queryFn: () => node.call('interactionList', { query: {} }) });
-  const transcript = useTranscript(session?.id);
-  if (error !== null) return <Failed error={error} />;
-  if (session === undefined) return <Loading />;
-  const mine = asks.data?.items.filter(({ sessionId }) => sessionId === session.id) ?? [];
   return (
     <div className="flex h-[calc(100dvh-4.5rem-var(--tabs,0px))] flex-col">
+      <Answer query={useSession(name)}>{(session) => <Conversation key={session.id} session={session} />}</Answer>
+    </div>
+  );
+};
+
+const Conversation = ({ session }: { readonly session: SessionView }) => {
+  const asks = useOpenAsks();
+  const { rows } = useTranscript(session.id);
+  const mine = asks.data?.items.filter(({ sessionId }) => sessionId === session.id) ?? [];
+  return (
+    <>
       <Head session={session} />
-      <Rows rows={transcript.rows} />
+      <SessionBar session={session} rows={rows} />
+      <Rows rows={rows} />
       {mine.map((asked) => (
         <Ask key={asked.id} asked={asked} named={false} />
       ))}
       <Queue session={session} />
       <Composer session={session} />
-    </div>
+    </>
   );
 };
 
@@ -50,10 +58,10 @@ const Head = ({ session }: { readonly session: SessionView }) => {
       {session.title === session.name ? null : <span className="said">{session.title}</span>}
       <State state={session.state} />
       <span className="text-quiet">
-        {session.project.name} · {session.harness} · {session.environment.backend} · mode {session.effectiveMode ?? session.mode}
+        {session.project.name} · {session.harness} · {session.environment.backend}
       </span>
       {session.reason === null ? null : <span className="said text-quiet">{session.reason}</span>}
-      <code className="hidden font-mono text-quiet md:inline">orrery session log {session.name}</code>
+      <AsCli>{session.state === 'ended' ? `orrery session log ${session.name}` : `orrery chat ${session.name}`}</AsCli>
       <Link to="/sessions/$name/changes" params={{ name: session.id }} className="text-accent underline">
         Changes
       </Link>

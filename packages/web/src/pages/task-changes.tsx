@@ -2,7 +2,8 @@ import type { LeftOut, Task } from '@orrery/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { Answer } from '../parts/answer.tsx';
+import { Empty } from '../parts/states.tsx';
 import { reviewIn } from '../review/answered.ts';
 import { Answered } from '../review/answered.tsx';
 import { Apply } from '../review/apply.tsx';
@@ -18,29 +19,28 @@ import { hasChanges, TaskHead, useTask } from './task.tsx';
 /** The result of a task, reviewed: what was changed, what checked it, what is to become of it. */
 export const TaskChangesPage = () => {
   const { name } = useParams({ strict: false }) as { readonly name: string };
-  const { data: task, error } = useTask(name);
-  if (error !== null) return <Failed error={error} />;
-  if (task === undefined) return <Loading />;
-  return (
-    <>
-      <TaskHead task={task}>
-        <Link to="/tasks/$name" params={{ name: task.id }} className="text-accent underline">
-          The task
-        </Link>
-      </TaskHead>
-      {hasChanges(task) ? (
-        <Changes key={task.id} task={task} />
-      ) : (
-        <Empty command={`orrery task show ${task.id}`}>There is no change to review.</Empty>
-      )}
-    </>
-  );
+  return <Answer query={useTask(name)}>{(task) => <ChangesOf task={task} />}</Answer>;
 };
+
+const ChangesOf = ({ task }: { readonly task: Task }) => (
+  <>
+    <TaskHead task={task} command={`orrery task diff ${task.id}`}>
+      <Link to="/tasks/$name" params={{ name: task.id }} className="text-accent underline">
+        The task
+      </Link>
+    </TaskHead>
+    {hasChanges(task) ? (
+      <Changes key={task.id} task={task} />
+    ) : (
+      <Empty command={`orrery task show ${task.id}`}>There is no change to review.</Empty>
+    )}
+  </>
+);
 
 const Changes = ({ task }: { readonly task: Task }) => {
   const params = { id: task.id };
   const of = ['changes', task.id, task.result?.headSha];
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: of,
     queryFn: () => node.call('taskChanges', { params }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -49,26 +49,30 @@ const Changes = ({ task }: { readonly task: Task }) => {
   const mayAct = useMayAct();
   const [leftOut, setLeftOut] = useState<LeftOut>([]);
   const ways = useWays(task);
-  if (error !== null) return <Failed error={error} />;
-  if (data === undefined) return <Loading />;
   const sent = reviewIn(task.prompt, task.result?.summary ?? '');
   return (
-    <Review
-      sent={sent}
-      change={data}
-      of={of}
-      ask={(query) => node.call('taskChange', { params, query })}
-      commenting={mayAct ? { comments, change } : null}
-      choosing={mayAct ? { leftOut, words: leavingOut, toggle: (path, key) => setLeftOut(toggled(leftOut, path, key)) } : null}
-      aside={
-        <>
-          {mayAct ? <SendComments comments={comments} range={data} ways={ways} sent={clear} /> : null}
-          <Answered reviews={sent === null ? [] : [sent]} waits={false} />
-          <Checks task={task} />
-          {mayAct ? <Apply task={task} leftOut={leftOut} /> : null}
-        </>
-      }
-    />
+    <Answer query={query}>
+      {(data) => (
+        <Review
+          sent={sent}
+          change={data}
+          of={of}
+          ask={(asked) => node.call('taskChange', { params, query: asked })}
+          commenting={mayAct ? { comments, change } : null}
+          choosing={
+            mayAct ? { leftOut, words: leavingOut, toggle: (path, key) => setLeftOut(toggled(leftOut, path, key)) } : null
+          }
+          aside={
+            <>
+              {mayAct ? <SendComments comments={comments} range={data} ways={ways} sent={clear} /> : null}
+              <Answered reviews={sent === null ? [] : [sent]} waits={false} />
+              <Checks task={task} />
+              {mayAct ? <Apply task={task} leftOut={leftOut} /> : null}
+            </>
+          }
+        />
+      )}
+    </Answer>
   );
 };
 

@@ -2,7 +2,9 @@ import type { Task } from '@orrery/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Ago } from '../parts/ago.tsx';
-import { Failed, Loading, State } from '../parts/states.tsx';
+import { Answer } from '../parts/answer.tsx';
+import { AsCli } from '../parts/copy.tsx';
+import { State } from '../parts/states.tsx';
 import { Again } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
 import { useMayAct } from '../state/caller.ts';
@@ -14,13 +16,14 @@ export const useTask = (name: string) =>
 /** One task: what was asked, how it ended, what checked it, and the way to its changes. */
 export const TaskPage = () => {
   const { name } = useParams({ strict: false }) as { readonly name: string };
-  const { data: task, error } = useTask(name);
+  return <Answer query={useTask(name)}>{(task) => <OneTask task={task} />}</Answer>;
+};
+
+const OneTask = ({ task }: { readonly task: Task }) => {
   const mayAct = useMayAct();
-  if (error !== null) return <Failed error={error} />;
-  if (task === undefined) return <Loading />;
   return (
     <>
-      <TaskHead task={task} />
+      <TaskHead task={task} command={`orrery task show ${task.id}`} />
       <p className="said my-2 max-h-72 overflow-auto rounded bg-raised px-3 py-2">{task.prompt}</p>
       {task.reason === null ? null : <p className="said text-careful">{task.reason}</p>}
       {task.result?.summary == null ? null : <p className="said my-2">{task.result.summary}</p>}
@@ -61,14 +64,17 @@ const ToChanges = ({ task }: { readonly task: Task }) => {
 export const hasChanges = (task: Task): task is Task & { readonly result: NonNullable<Task['result']> } =>
   task.project !== null && task.result?.headSha != null && task.result.filesChanged > 0;
 
-export const TaskHead = ({ task, children }: { readonly task: Task; readonly children?: React.ReactNode }) => (
+type HeadProps = { readonly task: Task; readonly command: string; readonly children?: React.ReactNode };
+
+/** What a task is, above its pages, with the line for a terminal that shows the same. */
+export const TaskHead = ({ task, command, children }: HeadProps) => (
   <div className="mb-2 flex flex-wrap items-baseline gap-x-3 border-b border-line pb-2">
     <h1 className="said font-semibold">{task.prompt.split('\n')[0]?.slice(0, 200)}</h1>
     <State state={task.verdict ?? task.state} />
     <span className="text-quiet">
       {task.project?.name ?? 'no project'} · {task.harness} · {task.backend}
     </span>
-    <code className="hidden font-mono text-quiet md:inline">orrery task show {task.id}</code>
+    <AsCli>{command}</AsCli>
     {children}
     <span className="ml-auto">
       <Ago at={task.createdAt} />

@@ -1,8 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Failed, Loading } from './states.tsx';
 
+/** What is known of an answer of the node. */
+export type Known<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'dataUpdatedAt'>;
+
 type AnswerProps<Data> = {
-  readonly query: UseQueryResult<Data>;
+  readonly query: Known<Data>;
   readonly children: (data: Data) => React.ReactNode;
 };
 

@@ -2,6 +2,7 @@ import type { InteractionAnswer, InteractionView } from '@orrery/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Asker } from '../session/asker.tsx';
 import { node } from '../state/node.ts';
 import { Ago } from './ago.tsx';
 import { Button } from './button.tsx';
@@ -34,6 +35,7 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
     <section data-ask="" tabIndex={-1} aria-label={ask.title} className="my-2 rounded border border-careful bg-raised px-3 py-2">
       <Title asked={asked} named={named} />
       <Asked ask={ask} />
+      <Asker asked={asked} />
       <Questions questions={ask.questions} answers={answers} change={setAnswers} />
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {outcomes

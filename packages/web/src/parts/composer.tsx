@@ -1,72 +1,104 @@
 import type { SessionView } from '@orrery/protocol';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { node, requestId } from '../state/node.ts';
+import { useId, useMemo, useRef } from 'react';
+import { useCatalogue } from '../session/catalogue.ts';
+import { PickedFiles } from '../session/picked-files.tsx';
+import { SlashList } from '../session/slash-list.tsx';
+import { slashes } from '../session/slash.ts';
+import { useSending, type Sending } from '../session/use-sending.ts';
+import { useSlashKeys } from '../session/use-slash-keys.ts';
 import { Button } from './button.tsx';
 import { Failed } from './states.tsx';
 
-const useSending = (sessionId: string) => {
-  const [text, setText] = useState('');
-  // The same words that are sent again after a failure are the same request.
-  const request = useRef<string | null>(null);
-  const queries = useQueryClient();
-  const send = useMutation({
-    mutationFn: (kind: 'prompt' | 'steer') => {
-      request.current ??= requestId();
-      return node.call('turnAdd', { params: { id: sessionId }, body: { text, kind, requestId: request.current } });
-    },
-    onSuccess: () => {
-      request.current = null;
-      setText('');
-      void queries.invalidateQueries();
-    },
-  });
-  const change = (words: string): void => {
-    request.current = null;
-    setText(words);
-  };
-  return { text, change, send };
-};
-
-/** Words for the agent. Enter sends, or queues while a turn runs; what could not be sent stays there. */
+/** Words and files for the agent, and commands. Enter sends, or queues while a turn runs; what could not be sent stays there. */
 export const Composer = ({ session }: { readonly session: SessionView }) => {
-  const { text, change, send } = useSending(session.id);
-  const busy = session.turn !== null;
+  const catalogue = useCatalogue(session.id);
+  const all = useMemo(() => slashes(catalogue), [catalogue]);
+  const sending = useSending(session, all);
+  const slash = useSlashKeys(sending.text, all, sending.change);
+  const list = useId();
   const over = session.state === 'ended';
-  const can = text.trim() !== '' && !send.isPending && !over;
+  const can = sending.can && !over;
+  const open = slash.offered.length > 0;
   return (
     <form
-      className="mt-2 border-t border-line pt-2"
+      className="relative mt-2 border-t border-line pt-2"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        if (!over) sending.add([...event.dataTransfer.files]);
+      }}
       onSubmit={(event) => {
         event.preventDefault();
-        if (can) send.mutate('prompt');
+        if (can) sending.send.mutate('prompt');
       }}
     >
+      {open ? <SlashList id={list} {...slash} /> : null}
       <textarea
         aria-label="Message"
+        aria-controls={open ? list : undefined}
+        aria-activedescendant={open ? `${list}-${slash.place}` : undefined}
+        aria-autocomplete="list"
         rows={3}
         disabled={over}
-        placeholder={over ? 'This session has ended.' : 'Say something. Enter sends, Shift+Enter begins a line.'}
-        value={text}
-        onChange={({ target }) => change(target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+        placeholder={
+          over ? 'This session has ended.' : 'Say something. Enter sends, Shift+Enter begins a line, / lists commands.'
+        }
+        value={sending.text}
+        onChange={({ target }) => sending.change(target.value)}
+        onPaste={(event) => {
+          const files = [...event.clipboardData.files];
+          if (files.length === 0) return;
           event.preventDefault();
-          if (can) send.mutate('prompt');
+          sending.add(files);
+        }}
+        onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return;
+          const mine = !event.shiftKey && slash.onKey(event);
+          if (!mine && (event.key !== 'Enter' || event.shiftKey)) return;
+          event.preventDefault();
+          if (!mine && can) sending.send.mutate('prompt');
         }}
         className="said w-full resize-y rounded border border-line bg-ground px-2 py-1"
       />
-      <div className="flex gap-2">
-        <Button look="main" type="submit" disabled={!can}>
-          {busy ? 'Queue' : 'Send'}
-        </Button>
-        {busy ? (
-          <Button disabled={!can} onClick={() => send.mutate('steer')}>
-            Say it now
-          </Button>
-        ) : null}
-      </div>
-      {send.error === null ? null : <Failed error={send.error} />}
+      <PickedFiles files={sending.files} remove={sending.remove} />
+      <Ways sending={sending} can={can} over={over} busy={session.turn !== null} />
+      {sending.send.error === null ? null : <Failed error={sending.send.error} />}
     </form>
+  );
+};
+
+type WaysProps = { readonly sending: Sending; readonly can: boolean; readonly over: boolean; readonly busy: boolean };
+
+const Ways = ({ sending, can, over, busy }: WaysProps) => {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div className="flex flex-wrap items-baseline gap-2">
+      <Button look="main" type="submit" disabled={!can}>
+        {busy ? 'Queue' : 'Send'}
+      </Button>
+      {busy ? (
+        <Button disabled={!can} onClick={() => sending.send.mutate('steer')}>
+          Say it now
+        </Button>
+      ) : null}
+      <Button disabled={over} onClick={() => input.current?.click()}>
+        Attach …
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={({ target }) => {
+          sending.add([...(target.files ?? [])]);
+          target.value = '';
+        }}
+      />
+      <span role="status" className="said text-careful">
+        {sending.refused === null ? null : `! ${sending.refused}`}
+        {sending.send.isPending && sending.files.length > 0 ? 'sending …' : null}
+      </span>
+    </div>
   );
 };

@@ -1,5 +1,8 @@
 import type { OrreryEvent } from '@orrery/protocol';
 import { useState } from 'react';
+import { Beside, Plan } from '../session/beside.tsx';
+import { Given } from '../session/given.tsx';
+import { bookkeeping } from '../session/said.ts';
 
 /** Lines of a tool's output that stand there unfolded. */
 const SHOWN_LINES = 6;
@@ -14,12 +17,30 @@ const commandOf = (input: string): string => {
   }
 };
 
-/** One row of a transcript. All of it is text: nothing an agent writes is obeyed by the page. */
-export const TranscriptRow = ({ event }: { readonly event: OrreryEvent }) => {
+type RowProps = { readonly event: OrreryEvent; readonly undone: boolean };
+
+/** One row of a transcript. What is undone, or of a sub-agent, stands apart. All of it is text: nothing an agent writes is obeyed by the page. */
+export const TranscriptRow = ({ event, undone }: RowProps) => {
+  const ofAgent = 'agent' in event.body && event.body.agent !== undefined;
+  if (!undone && !ofAgent) return <Plain event={event} />;
+  return (
+    <div className={`border-l-2 pl-3 ${undone ? 'border-dashed border-careful text-quiet' : 'border-line'}`}>
+      <span className="sr-only">{undone ? 'undone' : 'of a sub-agent'}</span>
+      <Plain event={event} />
+    </div>
+  );
+};
+
+const Plain = ({ event }: { readonly event: OrreryEvent }) => {
   const { body } = event;
   switch (body.kind) {
     case 'user':
-      return <p className="said my-2 rounded bg-raised px-3 py-2">{body.text}</p>;
+      return <Given body={body} />;
+    case 'plan':
+      return <Plan entries={body.entries} />;
+    case 'agent':
+    case 'background':
+      return <Beside side={body} />;
     case 'text':
       return <p className="said my-2">{body.text}</p>;
     case 'thinking':
@@ -46,7 +67,7 @@ export const TranscriptRow = ({ event }: { readonly event: OrreryEvent }) => {
     case 'turn.ended':
       return <TurnEnd outcome={body.outcome} message={body.message} />;
     default:
-      return <p className="said my-1 text-quiet">{body.kind}</p>;
+      return <p className="said my-1 text-quiet">{bookkeeping(body)}</p>;
   }
 };
 

@@ -177,7 +177,9 @@ describe('one request', () => {
     const { id } = await begin();
     await given('one');
     const { id: turn } = await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt', requestId: 't1' });
-    await scene.node.sessions.setTurn(id, turn, { text: 'two, and more' });
+    await scene.node.sessions.setTurn(id, turn, { text: 'two, and more', was: 'two' });
+    // Another window saw the text before: what is there now is not written over.
+    expect(await codeOf(scene.node.sessions.setTurn(id, turn, { text: 'another two', was: 'two' }))).toBe('conflict');
     const again = await scene.node.sessions.addTurn(id, { text: 'two', kind: 'prompt', requestId: 't1' });
     expect([again.id, again.text, again.replayed]).toEqual([turn, 'two, and more', true]);
     await scene.node.sessions.addTurn(id, { text: 'x'.repeat(4_000_000), kind: 'prompt' });

@@ -1,0 +1,12 @@
+// Bounds of files that are given to sessions, for whoever says them before a file is sent. What is beyond is refused.
+
+/** Most attachments of one input. */
+export const MAX_TURN_ATTACHMENTS = 20;
+/** One image: what the strictest of the model providers takes. */
+export const ATTACHMENT_IMAGE_BYTES = 5 * 1024 * 1024;
+/** All images of one input: as base64 they fit one line to a program, and its echo. */
+export const ATTACHMENT_INPUT_IMAGE_BYTES = 8 * 1024 * 1024;
+/** One other file: it is held in memory once when it is carried into an environment. */
+export const ATTACHMENT_FILE_BYTES = 32 * 1024 * 1024;
+/** Pixels of an image that is shown: decoded it takes four bytes for each, whatever its file takes. */
+export const ATTACHMENT_SHOWN_PIXELS = 40_000_000;
