@@ -9,6 +9,8 @@ import { configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts
 import { chromium } from './support/chromium.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
+import { sessionIn } from './support/sessions.ts';
+import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
 import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
@@ -21,7 +23,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
 
   beforeAll(async () => {
     const model = await modelOfSuite(scriptsOf({ first: [{ text: 'Here I am.' }], task: [{ shell: 'echo made > made.txt' }] }));
-    place.configure(configFor(model, { harness: 'claude' }));
+    place.configure(configFor(model, { harness: 'claude', harnesses: talkerOf(place.folder, 900) }));
     await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
     client = place.client(await place.up());
     repository = makeRepository(place, 'site', { init: 'echo "set up here"', validation: 'test -e made.txt' });
@@ -134,6 +136,24 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     expect(await barriers(page)).toEqual([]);
     const audited = await place.cli(['audit', '--action', 'token', '--json']);
     expect(audited.code).toBe(0);
+  });
+
+  it('a long conversation opens at its end, and what was before comes when one goes there, without a jump', async () => {
+    const { id } = await client.call('sessionCreate', {
+      body: { project: repository, harness: 'talker', mode: 'all', prompt: 'Talk.' },
+    });
+    await sessionIn(client, id, ['idle', 'dormant']);
+    const asked: string[] = [];
+    page.on('request', (request) => void (request.url().includes(`/${id}/rows`) && asked.push(request.url())));
+    await page.goto(new URL(`/sessions/${id}`, page.url()).href);
+    await page.getByText('line 900', { exact: true }).waitFor();
+    expect([asked.length, await page.getByText('line 1', { exact: true }).count()]).toEqual([1, 0]);
+    await scrollLog(page, 40);
+    await expect.poll(() => scrolledLog(page), { timeout: 20_000 }).toBeGreaterThan(5_000);
+    expect(await page.getByText('line 702', { exact: true }).isVisible()).toBe(true);
+    await toBeginning(page);
+    await page.getByText('Talk.', { exact: true }).waitFor();
+    expect(new Set(asked).size).toBe(asked.length);
   });
 
   it('the pages fit a phone', async () => {

@@ -29,13 +29,13 @@ export const SessionPage = () => {
 
 const Conversation = ({ session }: { readonly session: SessionView }) => {
   const asks = useOpenAsks();
-  const { rows } = useTranscript(session.id);
+  const { rows, older, readOlder } = useTranscript(session.id);
   const mine = asks.data?.items.filter(({ sessionId }) => sessionId === session.id) ?? [];
   return (
     <>
       <Head session={session} />
       <SessionBar session={session} rows={rows} />
-      <Rows rows={rows} />
+      <Rows rows={rows} older={older !== null} readOlder={readOlder} />
       {mine.map((asked) => (
         <Ask key={asked.id} asked={asked} named={false} />
       ))}

@@ -1,35 +1,80 @@
-import { useEffect, useState } from 'react';
+import type { OrreryEvent, TranscriptPage } from '@orrery/protocol';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { node } from './node.ts';
-import { emptyTranscript, withEvents, type Transcript } from './transcript.ts';
+import { emptyTranscript, keepTranscript, type Transcript, type TranscriptKeeper } from './transcript.ts';
 
-/** Rows that are put before React at once, at most this often. */
+/** What came is put before React at once, at most this often. */
 const FRAME_MS = 60;
+/** Rows that a transcript is opened with, and those of each page before. */
+const OPENED_ROWS = 200;
+const PAGE_ROWS = 500;
+/** How long is waited before a node that is away is asked again. */
+const AGAIN_MS = 1_000;
 
-/** The transcript of a session, from its beginning and then live. Leaving the page stops nothing but the reading. */
-export const useTranscript = (id: string | undefined): Transcript => {
+/** The transcript of a session: its end, live, and what was before it once `readOlder` is called. Leaving the page stops nothing but the reading. */
+export const useTranscript = (id: string): Transcript & { readonly readOlder: () => void } => {
   const [transcript, setTranscript] = useState<Transcript>(emptyTranscript);
+  const kept = useRef<{ readonly keeper: TranscriptKeeper; asked: string | null }>(null);
   useEffect(() => {
-    if (id === undefined) return undefined;
     const leaving = new AbortController();
+    const keeper = keepTranscript();
+    kept.current = { keeper, asked: null };
     setTranscript(emptyTranscript);
-    read(id, leaving.signal, setTranscript).catch(() => undefined);
+    read(id, { keeper, signal: leaving.signal, show: setTranscript }).catch(() => undefined);
     return () => leaving.abort();
   }, [id]);
-  return transcript;
+  const readOlder = useCallback(() => {
+    const now = kept.current;
+    const older = now?.keeper.now().older ?? null;
+    // Each page once: it is asked for again only when that failed.
+    if (now === null || older === null || now.asked === older) return;
+    now.asked = older;
+    node
+      .call('sessionRows', { params: { id }, query: { before: Number(older), limit: PAGE_ROWS } })
+      .then((page) => {
+        now.keeper.page(page);
+        if (kept.current === now) setTranscript(now.keeper.now());
+      })
+      .catch(() => {
+        now.asked = null;
+      });
+  }, [id]);
+  return { ...transcript, readOlder };
 };
 
-const read = async (id: string, signal: AbortSignal, show: (transcript: Transcript) => void): Promise<void> => {
-  let now = emptyTranscript;
-  let waiting: Parameters<typeof withEvents>[1][number][] = [];
+type Reading = {
+  readonly keeper: TranscriptKeeper;
+  readonly signal: AbortSignal;
+  readonly show: (transcript: Transcript) => void;
+};
+
+const read = async (id: string, { keeper, signal, show }: Reading): Promise<void> => {
+  const last = await lastPage(id, signal);
+  if (last === null) return;
+  keeper.page(last);
+  show(keeper.now());
+  let waiting: OrreryEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   const flush = (): void => {
     timer = null;
-    now = withEvents(now, waiting);
+    keeper.events(waiting);
     waiting = [];
-    if (!signal.aborted) show(now);
+    if (!signal.aborted) show(keeper.now());
   };
-  for await (const event of node.sessionEvents(id, { signal, awayMs: Number.MAX_SAFE_INTEGER })) {
+  for await (const event of node.sessionEvents(id, { signal, after: last.sequence, awayMs: Number.MAX_SAFE_INTEGER })) {
     waiting.push(event);
     timer ??= setTimeout(flush, FRAME_MS);
   }
+};
+
+/** The end of it, however long the node is away; null: the page was left. */
+const lastPage = async (id: string, signal: AbortSignal): Promise<TranscriptPage | null> => {
+  while (!signal.aborted) {
+    try {
+      return await node.call('sessionRows', { params: { id }, query: { limit: OPENED_ROWS }, signal });
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+  return null;
 };
