@@ -152,7 +152,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await expect.poll(() => scrolledLog(page), { timeout: 20_000 }).toBeGreaterThan(5_000);
     expect(await page.getByText('line 702', { exact: true }).isVisible()).toBe(true);
     await toBeginning(page);
-    await page.getByText('Talk.', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('Talk.', { exact: true }).waitFor();
     expect(new Set(asked).size).toBe(asked.length);
   });
 
