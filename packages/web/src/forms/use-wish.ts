@@ -14,11 +14,9 @@ export const useProjects = () =>
 export const useWish = (projects: readonly Project[], send: (wish: Wish, requestId: string) => Promise<void>) => {
   const search: { readonly project?: string; readonly environment?: string } = useSearch({ strict: false });
   const first = projects.find(({ id }) => id === search.project) ?? projects[0];
-  const [wish, setWish] = useState<Wish>({
-    ...emptyWish,
-    repository: first?.name ?? '',
-    environment: search.environment ?? '',
-  });
+  const [said, setSaid] = useState<Partial<Wish>>({});
+  // What nobody said follows what is known: projects that come to be known later, too.
+  const wish: Wish = { ...emptyWish, repository: first?.name ?? '', environment: search.environment ?? '', ...said };
   const queries = useQueryClient();
   const request = useRef<string | null>(null);
   const sending = useMutation({
@@ -30,7 +28,7 @@ export const useWish = (projects: readonly Project[], send: (wish: Wish, request
   });
   const set = (change: Partial<Wish>): void => {
     request.current = null;
-    setWish({ ...wish, ...change });
+    setSaid({ ...said, ...change });
   };
   return { wish, set, sending, at: errorsAt(sending.error, wishFields) };
 };
