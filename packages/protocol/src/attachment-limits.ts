@@ -8,5 +8,3 @@ export const ATTACHMENT_IMAGE_BYTES = 5 * 1024 * 1024;
 export const ATTACHMENT_INPUT_IMAGE_BYTES = 8 * 1024 * 1024;
 /** One other file: it is held in memory once when it is carried into an environment. */
 export const ATTACHMENT_FILE_BYTES = 32 * 1024 * 1024;
-/** Pixels of an image that is shown: decoded it takes four bytes for each, whatever its file takes. */
-export const ATTACHMENT_SHOWN_PIXELS = 40_000_000;

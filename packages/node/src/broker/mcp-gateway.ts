@@ -4,12 +4,13 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { AuditRecord } from '../audit/index.ts';
 import type { Connections } from './connections.ts';
-import { forwardedRequestHeaders, runTokenOf } from './headers.ts';
+import { forwardedRequestHeaders } from './headers.ts';
 import { MCP_CALLS_PER_ENVIRONMENT, MCP_REQUEST_BYTES } from './limits.ts';
 import type { TokenIdentity } from './model.ts';
 import { passAnswer } from './pass-answer.ts';
 import type { Provider } from './providers.ts';
 import { readBody } from './request-body.ts';
+import { runCaller } from './run-caller.ts';
 import type { RunTokens } from './run-tokens.ts';
 import { isUpstreamFault, type Upstream } from './upstream.ts';
 
@@ -50,16 +51,12 @@ const passedHeaders = (answer: IncomingMessage): void => {
 export const createMcpGateway = (parts: McpGatewayParts): McpGateway => {
   const running = new Map<string, Set<AbortController>>();
 
-  const authenticated = async (exchange: Exchange): Promise<TokenIdentity | null> => {
-    const token = runTokenOf(exchange.request.headers);
-    const found = token === null ? null : await parts.tokens.find(token, 'run');
-    if (found?.state === 'live') return found.identity;
-    const reason = token === null ? 'no token' : found?.state === 'ended' ? 'ended token' : 'unknown token';
-    const actor = found?.state === 'ended' ? `task:${found.identity.taskId}` : 'unknown';
-    parts.audit({ actor, action: 'mcp.call', subject: exchange.name, outcome: 'refused', detail: { reason } });
-    refuse(exchange, 401, 'No valid run token was given.');
-    return null;
-  };
+  const authenticated = (exchange: Exchange): Promise<TokenIdentity | null> =>
+    runCaller(parts, exchange.request, {
+      action: 'mcp.call',
+      subject: exchange.name,
+      refuse: (message) => refuse(exchange, 401, message),
+    });
 
   const serverFor = (exchange: Exchange, { taskId, grants }: TokenIdentity): Provider | null => {
     const { name } = exchange;

@@ -3,10 +3,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connections } from './connections.ts';
-import { runTokenOf } from './headers.ts';
 import { MODEL_CALLS_PER_ENVIRONMENT } from './limits.ts';
 import type { TokenIdentity } from './model.ts';
 import { createCall, refuse, type CallServices, type Exchange } from './model-call.ts';
+import { runCaller } from './run-caller.ts';
 import type { RunTokens } from './run-tokens.ts';
 
 export type GatewayParts = CallServices & {
@@ -27,20 +27,12 @@ const TARGET = /^\/models\/([^/?#]*)([^?#]*)(\?[^#]*)?$/;
 export const createModelGateway = (parts: GatewayParts): ModelGateway => {
   const running = new Map<string, Set<AbortController>>();
 
-  const authenticated = async (exchange: Exchange): Promise<TokenIdentity | null> => {
-    const token = runTokenOf(exchange.request.headers);
-    const found = token === null ? null : await parts.tokens.find(token, 'run');
-    if (found?.state === 'live') return found.identity;
-    const reason = token === null ? 'no token' : found?.state === 'ended' ? 'ended token' : 'unknown token';
-    const actor = found?.state === 'ended' ? `task:${found.identity.taskId}` : 'unknown';
-    parts.audit({ actor, action: 'model.call', subject: exchange.provider.slice(0, 64), outcome: 'refused', detail: { reason } });
-    refuse(
-      exchange,
-      'token',
-      found?.state === 'ended' ? 'The run token has ended with its environment.' : 'No valid run token was given.',
-    );
-    return null;
-  };
+  const authenticated = (exchange: Exchange): Promise<TokenIdentity | null> =>
+    runCaller(parts, exchange.request, {
+      action: 'model.call',
+      subject: exchange.provider.slice(0, 64),
+      refuse: (message) => refuse(exchange, 'token', message),
+    });
 
   const handle = async (exchange: Exchange): Promise<void> => {
     const identity = await authenticated(exchange);
