@@ -15,6 +15,7 @@ import { keeperStart } from './keeper-start.ts';
 import { lookAtMachine, type MachineFacts } from './machine.ts';
 import { recovery } from './recovery.ts';
 import { requestToVerdict } from './request-to-verdict.ts';
+import { sessionScale } from './session-scale.ts';
 import { spoolThroughput } from './spool-throughput.ts';
 import { machineLine, toMarkdown, toText, type Finding } from './table.ts';
 import { versionStart } from './version-start.ts';
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   recovery,
   versionStart,
   flatMemory,
+  sessionScale,
 ];
 
 const results = join(import.meta.dirname, 'RESULTS.md');

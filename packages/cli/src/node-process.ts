@@ -39,7 +39,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** How a node is told to take little memory and to give it back (docs/decisions/024). What the user set counts. */
 export const sparingMemory = {
-  flags: ['--max-semi-space-size=2'],
+  flags: ['--max-semi-space-size=2', '--heap-growing-percent=30'],
   environment: { MALLOC_MMAP_THRESHOLD_: '65536' },
 } as const;
 

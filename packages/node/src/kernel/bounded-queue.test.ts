@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { OrreryError } from '@orrery/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { createBoundedQueue } from './bounded-queue.ts';
@@ -35,5 +37,24 @@ describe('a bounded queue', () => {
     seen.push(...queue.take(10));
     expect(seen).toEqual(Array.from({ length: 50_000 }, (_, n) => n));
     expect(queue.size).toBe(0);
+  });
+
+  it('holds nothing of what was taken', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const queue = createBoundedQueue<object>({ name: 'test', limit: 10 });
+    const pushed = (): WeakRef<object> => {
+      const item = { large: true };
+      queue.push(item);
+      return new WeakRef(item);
+    };
+    const refs = [pushed(), pushed(), pushed()];
+    queue.shift();
+    queue.take(1);
+    // A weak reference keeps what it points to until the turn is over.
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    expect(refs.map((ref) => ref.deref() === undefined)).toEqual([true, true, false]);
+    expect(queue.size).toBe(1);
   });
 });

@@ -14,10 +14,12 @@ export type BoundedQueue<Item> = {
 /** Makes a queue of at most `limit` items; `name` is what the refusal calls it. */
 export const createBoundedQueue = <Item>({ name, limit }: { name: string; limit: number }): BoundedQueue<Item> => {
   // A head index instead of shifting, so that a long queue costs the same for each item.
-  let items: Item[] = [];
+  let items: (Item | undefined)[] = [];
   let head = 0;
   const take = (count: number): Item[] => {
-    const taken = items.slice(head, head + count);
+    const taken = items.slice(head, head + count) as Item[];
+    // What was taken is its taker's alone: an item may hold megabytes.
+    items.fill(undefined, head, head + taken.length);
     head += taken.length;
     if (head > 1024 && head * 2 > items.length) {
       items = items.slice(head);

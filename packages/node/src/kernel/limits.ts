@@ -108,8 +108,8 @@ export const OUTPUT_EVENT_BYTES = 32 * 1024;
 export const OUTPUT_EVENTS_BYTES = 4 * 1024 * 1024;
 /** Bytes of one hook before it is ended with the limit `output`. */
 export const HOOK_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Output of a program that is taken in with one commit: small beside its spool's window, large beside what a commit costs. */
-export const OUTPUT_TAKEN_BYTES = 1024 * 1024;
+/** Output of a program that is taken in with one commit: large beside what a commit costs; as rows ten times that in memory. */
+export const OUTPUT_TAKEN_BYTES = 256 * 1024;
 /** How long a program may go on after it was asked to end. */
 export const TERMINATE_GRACE_MS = 5_000;
 /** How long a program that is spoken with may take to end by itself once its turn is over and its input closed. */

@@ -41,8 +41,21 @@ export const commitSteps = (
   return parts.store.transaction(async (tx) => {
     await given.also?.(tx);
     await updateSessionRun(tx.db, live.runId, { ...given.position, dialogue });
-    for (const step of given.steps) await applyStep({ parts, live, tx }, step);
+    for (const step of joined(given.steps)) await applyStep({ parts, live, tx }, step);
   });
+};
+
+/** Events that nothing comes between go to the writer together: a program that says much would wait for each line of it. */
+const joined = (steps: readonly DialogueStep[]): readonly DialogueStep[] => {
+  const all: DialogueStep[] = [];
+  let events: ConversationBody[] = [];
+  for (const step of steps) {
+    events.push(...step.events);
+    if (step.facts.length + step.frames.length === 0) continue;
+    all.push({ ...step, events });
+    events = [];
+  }
+  return [...all, { events, facts: [], frames: [], live: [] }];
 };
 
 /** Where a step is applied. */
