@@ -55,6 +55,7 @@ export const RINGS: readonly (readonly string[])[] = [
     'task',
     'queue',
     'session',
+    'attached',
     'environment',
     'interaction',
     'mission',

@@ -2,6 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { openAttached, watchAttached } from './boot/attached.ts';
 import { openDoor } from './boot/door.ts';
 import { openNamedEnvironments } from './boot/environments.ts';
 import { cleanHourly } from './boot/retention.ts';
@@ -40,13 +41,15 @@ const openWork = (parts: Parts, state: NodeState, stopping: AbortSignal) => {
   const named = createNamedConductor(running);
   const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
   const environments = openNamedEnvironments(parts, { checkRoom: room, conductor: () => named });
+  const attached = openAttached(parts);
   const talk = openTalking(parts, {
+    attached,
     running: { ...running, environments: named },
     environments,
     checkRoom: room,
     wakeTasks: loop.wake,
   });
-  return { named, loop, environments, ...talk, tasks: openTasks(parts, state, () => loop) };
+  return { named, loop, environments, attached, ...talk, tasks: openTasks(parts, state, () => loop) };
 };
 
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
@@ -81,6 +84,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
   ending.closeLater(cleanHourly({ ...parts, environments: work.environments, sweepAttachments: () => sweepOrphans(parts) }));
+  ending.closeLater(watchAttached(work.attached, parts));
   ending.closeLater(parts.screens.thread.close);
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();

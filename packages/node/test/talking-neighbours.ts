@@ -40,6 +40,7 @@ export const sessionsOf = (
       ...{ harness: 'talker', model: null, effort: null, mode, agent: null, budget_usd: budgetUsd, max_turns: maxTurns },
     }),
     ...still,
+    refuseAttached: async () => undefined,
     openInteractions: (id) => countOpen(store.read, id),
     abilities: () => abilities,
     canFork: () => harness.session?.capabilities.fork !== 'none',

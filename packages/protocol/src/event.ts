@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attachedState } from './attached.ts';
 import { attachmentFacts } from './attachment.ts';
 import { contentBodies, ofAgent } from './content.ts';
 import { environmentOperation, environmentState } from './environment.ts';
@@ -158,6 +159,8 @@ export const nodeBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('session.changed'), sessionId: z.string(), state: sessionState }),
   /** A session was deleted, and its log with it. */
   z.object({ kind: z.literal('session.removed'), sessionId: z.string() }),
+  /** A person's own program attached, or its process is over. */
+  z.object({ kind: z.literal('attached.changed'), sessionId: z.string(), state: attachedState }),
   z.object({ kind: z.literal('queue.paused') }),
   z.object({ kind: z.literal('queue.resumed') }),
   z.object({ kind: z.literal('salvage.saved'), projectId: z.string(), ref: z.string(), taskId: z.string().nullable() }),

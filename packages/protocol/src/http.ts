@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentOperations } from './agent.ts';
+import { attachedOperations } from './attached.ts';
 import { changeOperations } from './change-operations.ts';
 import { egressOperations } from './egress.ts';
 import { environmentOperations } from './environment-operations.ts';
@@ -55,6 +56,7 @@ export const operations = {
   ...environmentOperations,
   ...sessionOperations,
   ...sessionHistoryOperations,
+  ...attachedOperations,
 
   taskList: operation({
     method: 'get',

@@ -45,7 +45,11 @@ export const memoryKind = z.enum(['global', 'project', 'agent']);
 export type MemoryKind = z.output<typeof memoryKind>;
 
 /** Where a task came from. */
-export const taskOrigin = z.strictObject({ kind: z.enum(['cli', 'api', 'demo', 'retry']), by: z.string().max(200) });
+export const taskOrigin = z.strictObject({
+  /** `session`: an attached session asked for it, and `by` is its id; the node checks that. */
+  kind: z.enum(['cli', 'api', 'demo', 'retry', 'session']),
+  by: z.string().max(200),
+});
 
 /** No NUL: nothing that a program is given can hold one. */
 const withoutNul = (text: string): boolean => !text.includes('\0');

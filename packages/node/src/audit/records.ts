@@ -6,7 +6,7 @@ import type { Tables } from '../store/tables.ts';
 
 /** One thing that was done, or refused. */
 export type AuditRecord = {
-  /** `token:<name>`, `node`, or `task:<id>`. */
+  /** `token:<name>`, `node`, `task:<id>`, or `session:<id>` of an attached program. */
   readonly actor: string;
   /** A fixed word: `token.create`, `project.remove`. */
   readonly action: string;

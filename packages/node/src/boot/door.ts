@@ -41,6 +41,7 @@ import {
 } from '../session/index.ts';
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
+import { attachedHandlers, type Attached } from '../attached/index.ts';
 import { auditHandlers } from '../audit/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
@@ -58,6 +59,7 @@ type Door = {
   readonly tasks: Tasks;
   readonly environments: Environments;
   readonly sessions: Sessions;
+  readonly attached: Attached;
   readonly liveTexts: LiveTexts;
   readonly history: SessionHistory;
   readonly review: SessionReview;
@@ -115,15 +117,16 @@ export const openDoor = async (parts: Parts, given: Door): Promise<ApiServer> =>
 /** What the slices answer. */
 const sliceHandlers = (parts: Parts, given: Door) => {
   const { store, tokens, projects, results, paths } = parts;
-  const { tasks, loop, state } = given;
+  const { tasks, loop, state, attached } = given;
   const sessionId = async (reference: string): Promise<string> => (await given.sessions.find(reference)).id;
   return {
     ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
-    ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock })),
+    ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock, checkAttached: attached.checkIts })),
     ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
-    ...sessionHandlers({ store, sessions: given.sessions }),
+    ...sessionHandlers({ store, sessions: given.sessions, attachedState: attached.stateOf }),
+    ...attachedHandlers(attached),
     ...sessionHistoryHandlers({ ...given, store }),
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),

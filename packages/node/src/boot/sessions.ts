@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { OrreryError, toOrreryError, type AgentView, type PermissionMode, type SessionCreate } from '@orrery/protocol';
+import type { Attached } from '../attached/index.ts';
 import { wishOf } from '../agent/index.ts';
 import { covers } from '../config/egress-cover.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
@@ -53,6 +54,7 @@ export const openTalking = (
   given: {
     readonly running: ConductorParts & { readonly environments: EnvironmentConductor };
     readonly environments: Environments;
+    readonly attached: Pick<Attached, 'refuse'>;
     readonly checkRoom: () => void;
     readonly wakeTasks: () => void;
   },
@@ -71,9 +73,12 @@ export const openTalking = (
       titleModel: () => parts.config.current().sessions.titleModel,
     },
   });
-  const { environments, checkRoom } = given;
+  const { environments, attached, checkRoom } = given;
   const conductor = (): SessionConductor => talking;
-  const sessions = openSessions(parts, { environments, checkRoom, conductor, changedFiles: (id) => changedFiles(review, id) });
+  const sessions = openSessions(parts, {
+    ...{ environments, attached, checkRoom, conductor },
+    changedFiles: (id) => changedFiles(review, id),
+  });
   const review: SessionReview = createSessionReview({ ...parts, sessions, conductor, mirrorOf: parts.workspace.mirrorOf });
   const history = openHistory(parts, { sessions, environments, conductor });
   const { mirrorOf } = parts.workspace;
@@ -156,6 +161,7 @@ const openSessions = (
   parts: Parts,
   given: {
     readonly environments: Environments;
+    readonly attached: Pick<Attached, 'refuse'>;
     readonly checkRoom: () => void;
     readonly conductor: () => SessionConductor;
     readonly changedFiles: (sessionId: string) => Promise<readonly string[]>;
@@ -175,6 +181,7 @@ const openSessions = (
     place: (asked, made) => placeFor(given.environments, asked, made),
     branchPlace: (environmentId, asked) => branchPlace(given.environments, environmentId, asked),
     canFork: (harness) => (parts.harnesses.get(harness).session?.capabilities.fork ?? 'none') !== 'none',
+    refuseAttached: given.attached.refuse,
     resolveProject: projects.resolve,
     projectsById: projects.byIds,
     environmentsById: async (environmentIds) => {

@@ -73,6 +73,8 @@ export type SessionParts = {
   ): Promise<SessionPlace & { readonly checkpoint: string }>;
   /** Whether the program can begin a conversation of its own at a place of another one. */
   canFork(harness: string): boolean;
+  /** Throws `unsupported` when a reference names a program that a person attached. */
+  refuseAttached(reference: string): Promise<void>;
   resolveProject(reference: string): Promise<{ readonly id: string; readonly name: string }>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly id: string; readonly name: string }>>;
   environmentsById(ids: readonly string[]): Promise<ReadonlyMap<string, SessionView['environment']>>;

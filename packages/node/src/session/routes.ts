@@ -33,8 +33,13 @@ const ACTIVITY_IDS = 64;
 
 type Activity = 'idle' | 'running' | 'waiting' | 'dormant' | 'ended' | 'missing' | 'unavailable';
 
-const activityOf = (row: SessionRow | null): Activity => {
-  if (row === null) return 'missing';
+/** What an attached program does is its own affair. */
+const attachedActivity = (state: 'attached' | 'ended' | null): Activity => {
+  if (state === null) return 'missing';
+  return state === 'attached' ? 'unavailable' : 'ended';
+};
+
+const activityOf = (row: SessionRow): Activity => {
   if (row.state === 'failed') return 'unavailable';
   return row.state === 'starting' ? 'running' : (row.state as Activity);
 };
@@ -48,9 +53,12 @@ const bytesOf = async function* (body: AsyncIterable<Uint8Array> | Uint8Array): 
 export const sessionHandlers = ({
   store,
   sessions,
+  attachedState,
 }: {
   readonly store: Store;
   readonly sessions: Sessions;
+  /** Of a program that a person attached; null: it is none. */
+  readonly attachedState: (id: string) => Promise<'attached' | 'ended' | null>;
 }): Pick<OperationHandlers, SessionOperations> => ({
   sessionList: ({ query }) => sessions.list(query),
   sessionCreate: ({ body }) => sessions.create(body),
@@ -60,9 +68,11 @@ export const sessionHandlers = ({
       throw new OrreryError('invalid_input', `${ids.length} sessions are too many at once.`, {
         rule: `At most ${ACTIVITY_IDS} ids; every one of them is answered.`,
       });
-    return {
-      items: await Promise.all(ids.map(async (id) => ({ id, activity: activityOf(await findSession(store.read, id)) }))),
+    const activity = async (id: string): Promise<Activity> => {
+      const row = await findSession(store.read, id);
+      return row === null ? attachedActivity(await attachedState(id)) : activityOf(row);
     };
+    return { items: await Promise.all(ids.map(async (id) => ({ id, activity: await activity(id) }))) };
   },
   sessionShow: ({ params }) => sessions.show(params.id),
   sessionSet: ({ params, body }) => sessions.set(params.id, body),

@@ -90,6 +90,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
   const find = async (reference: string): Promise<SessionRow> => {
     const [first, second] = await findSessions(store.read, reference);
     if (first === undefined) {
+      await parts.refuseAttached(reference);
       await refuseDeleted(store.read, reference);
       throw sessionNotFound(reference);
     }

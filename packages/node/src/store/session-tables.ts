@@ -214,3 +214,23 @@ export type HarnessCatalogueTable = {
   session_id: string;
   reported_at: number;
 };
+/** A person's own program that is attached, or was. */
+export type AttachedSessionTable = {
+  key: Generated<number>;
+  id: string;
+  request_id: string;
+  intent_hash: string;
+  name: string;
+  harness: string | null;
+  /** The agent's definition as it was when it attached, as JSON. */
+  agent: string | null;
+  /** What the program says it is. */
+  program: string | null;
+  folder: string | null;
+  /** The token that it came with; null: it has no row. */
+  token_id: string | null;
+  made_by: string;
+  reason: string | null;
+  created_at: number;
+  ended_at: number | null;
+};

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { AccountLimitTable, QueueEntryTable, QueueStateTable, TaskWaitTable } from './queue-tables.ts';
 import type {
+  AttachedSessionTable,
   AttachmentTable,
   HarnessCatalogueTable,
   InteractionTable,
@@ -49,6 +50,7 @@ export type Tables = {
   session_checkpoint: SessionCheckpointTable;
   session_tombstone: SessionTombstoneTable;
   interaction: InteractionTable;
+  attached_session: AttachedSessionTable;
 };
 
 export type EventTable = {

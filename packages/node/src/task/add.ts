@@ -2,6 +2,7 @@
 
 import { OrreryError, type TaskIntent } from '@orrery/protocol';
 import type { Insertable } from 'kysely';
+import { appendAudit } from '../audit/index.ts';
 import { compileSchema } from '../kernel/json-schema.ts';
 import { INPUT_BYTES } from '../kernel/limits.ts';
 import { enqueue } from '../queue/index.ts';
@@ -79,10 +80,18 @@ export const addTask = async (
       continues: intent.continues ?? last?.id ?? null,
     });
     await insertTask(tx.db, row);
+    if (whole.origin.kind === 'session') await auditSession(tx, { session: whole.origin.by, task: id, nowMs });
     await enqueue(tx.db, { taskId: id, priority: intent.priority, notBefore: instantOf(intent.notBefore), nowMs, waits });
     return { row: await begun(tx, id, nowMs), replayed: false };
   });
 };
+
+/** What people's own programs ask for is remembered beside what people do. */
+const auditSession = (
+  tx: Tx,
+  { session, task, nowMs }: { readonly session: string; readonly task: string; readonly nowMs: number },
+): Promise<void> =>
+  appendAudit(tx.db, { actor: `session:${session}`, action: 'task.add', subject: task, outcome: 'done' }, nowMs);
 
 /** The input must fit its schema, and both schemas must be some, before anything is queued. */
 const checkTypes = async ({ input, inputSchema, outputSchema }: TaskIntent): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { ChangeSet, FileChange, LeftOut, OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
+import type { Caller, ChangeSet, FileChange, LeftOut, OperationHandlers, TaskApplied, TaskDiff } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol';
 import { runsOfAttempt } from '../environment/index.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -43,11 +43,17 @@ export const taskHandlers = (parts: {
   readonly tasks: Tasks;
   readonly results: ResultDoor;
   readonly clock: Pick<Clock, 'nowMs'>;
+  /** Throws unless this attached session lives and the caller speaks for it. */
+  readonly checkAttached: (session: string, caller: Caller) => Promise<void>;
 }): Pick<OperationHandlers, TaskOperations> => {
   const { store, tasks, results } = parts;
   return {
     taskList: ({ query }) => tasks.list(query),
-    taskAdd: ({ body, caller }) => tasks.add({ ...body, origin: body.origin ?? { kind: 'api', by: caller.name } }),
+    taskAdd: async ({ body, caller }) => {
+      const origin = body.origin ?? { kind: 'api', by: caller.name };
+      if (origin.kind === 'session') await parts.checkAttached(origin.by, caller);
+      return tasks.add({ ...body, origin });
+    },
     taskShow: ({ params }) => tasks.show(params.id),
     taskAttempts: async ({ params }) => {
       const task = await tasks.find(params.id);

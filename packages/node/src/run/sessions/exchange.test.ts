@@ -158,7 +158,11 @@ it('an input that is taken back, or stopped before it was sent, is told to whoev
 
 it('what many sessions do is answered for each, or refused', async () => {
   const { id } = await begin();
-  const { sessionActivity } = sessionHandlers({ store: scene.place.store, sessions: scene.node.sessions });
+  const { sessionActivity } = sessionHandlers({
+    store: scene.place.store,
+    sessions: scene.node.sessions,
+    attachedState: async () => null,
+  });
   const ask = async (ids: string[]) =>
     sessionActivity({ query: { ids: ids.join(',') } } as Parameters<typeof sessionActivity>[0]);
   expect((await ask([id, 'ses_none'])).items.map(({ activity }) => activity)).toEqual([expect.any(String), 'missing']);

@@ -18,6 +18,7 @@ import { conversationBegun } from './017-conversation-begun.ts';
 import { taskAgent } from './018-task-agent.ts';
 import { sessionLease } from './019-session-lease.ts';
 import { environmentEgress } from './020-environment-egress.ts';
+import { attachedSessions } from './021-attached-sessions.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   taskAgent,
   sessionLease,
   environmentEgress,
+  attachedSessions,
 ];

@@ -1,0 +1,2 @@
+export { attachedHandlers } from './routes.ts';
+export { createAttached, type Attached } from './service.ts';
