@@ -11,7 +11,7 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
   client: { ours: ['protocol'], others: [], builtins: true },
   cli: {
     ours: ['protocol', 'client'],
-    others: ['@agentclientprotocol/sdk', 'commander', 'ink', 'react', 'string-width'],
+    others: ['@agentclientprotocol/sdk', '@modelcontextprotocol/server', 'commander', 'ink', 'react', 'string-width'],
     builtins: true,
   },
   web: {

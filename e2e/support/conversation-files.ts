@@ -1,6 +1,7 @@
 /** Files of the suite that hold conversations with agents; they are a stage of their own, since they take as long as all others. */
 export const conversationFiles: readonly string[] = [
   'e2e/agent-files.test.ts',
+  'e2e/attached.test.ts',
   'e2e/chat.test.ts',
   'e2e/editor*.test.ts',
   'e2e/live-text.test.ts',

@@ -73,10 +73,15 @@ const followInput = ({ onBytes, onEnd }: Input): (() => void) => {
     stdin.pause();
     void room.then(() => (over ? undefined : stdin.resume()));
   };
+  // A file has no ref to hold.
+  const held: { ref?: () => unknown; unref?: () => unknown } = stdin;
+  held.ref?.();
   stdin.on('data', take).on('end', onEnd).resume();
   return () => {
     over = true;
     stdin.off('data', take).off('end', onEnd).pause();
+    // A pipe that still brings something keeps no command from ending.
+    held.unref?.();
     if (raw) stdin.setRawMode(false);
   };
 };

@@ -86,6 +86,7 @@ export {
 } from './interaction.ts';
 export { permissionMode, unattended, type PermissionMode, type Unattended } from './permission.ts';
 export { answersGiven, wrongAnswers, type Answers, type AnswerValue, type Question } from './question.ts';
+export { attachedTools, TOOL_DIFF_CHARS, type AttachedTool, type ToolInput } from './attached-tools.ts';
 export { type AttachedCreate, type AttachedView } from './attached.ts';
 export {
   sessionCreate,

@@ -62,7 +62,7 @@ const isBranchName = (name: string): boolean =>
 const jsonSchema = z.record(z.string(), z.unknown());
 
 /** What a client sends to make a task. */
-const taskFields = z.strictObject({
+export const taskFields = z.strictObject({
   prompt: z.string().max(4_000_000).refine(withoutNul, 'may not hold a NUL'),
   /** The agent program's own full screen, for a person at a terminal: `terminal.opened` says where. Its prompt may be empty. */
   interactive: z.boolean().optional(),

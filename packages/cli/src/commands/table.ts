@@ -10,6 +10,7 @@ import { egressCommands } from './egress/rows.ts';
 import { envCommands } from './env/rows.ts';
 import { harnessCommands } from './harness/rows.ts';
 import { nodeCommands } from './node/rows.ts';
+import { mcpCommands } from './mcp/rows.ts';
 import { projectCommands } from './project/rows.ts';
 import { queueCommands } from './queue/rows.ts';
 import { salvageCommands } from './salvage/rows.ts';
@@ -32,6 +33,7 @@ export const table: readonly CommandSpec[] = [
   ...insideCommands,
   ...sessionCommands,
   ...acpCommands,
+  ...mcpCommands,
   ...queueCommands,
   ...agentCommands,
   ...harnessCommands,

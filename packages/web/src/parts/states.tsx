@@ -47,6 +47,7 @@ const looks: Readonly<Record<string, readonly [mark: string, look: string]>> = {
   failed: ['✗', 'text-bad'],
   rejected: ['✗', 'text-bad'],
   accepted: ['✓', 'text-good'],
+  attached: ['○', 'text-quiet'],
   idle: ['○', 'text-quiet'],
   dormant: ['○', 'text-quiet'],
   ended: ['–', 'text-quiet'],

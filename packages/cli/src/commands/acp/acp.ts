@@ -4,7 +4,8 @@ import { newRequestId } from '../../receipts.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { createAgent } from './agent.ts';
 import { createDesk, type Beginning } from './desk.ts';
-import { createLink } from './link.ts';
+import { createLink } from '../../patient-link.ts';
+import { acpLimits } from './limits.ts';
 import { editorPipe } from './pipe.ts';
 import { modeOf } from './settings.ts';
 
@@ -37,6 +38,7 @@ export const acp: Command = async (context) => {
     now: () => world.now(),
     sleep: (ms) => world.sleep(ms),
     signal: stop.signal,
+    limits: acpLimits,
   });
   const requestId = (): string => newRequestId(world);
   const desk = createDesk({ link, beginning: beginningOf(context), newRequestId: requestId, note: (text) => context.note(text) });

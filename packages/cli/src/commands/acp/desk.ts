@@ -6,7 +6,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
 import { allProjects, repositoryRoot } from '../../names.ts';
 import { acpLimits } from './limits.ts';
-import type { Link } from './link.ts';
+import type { Link } from '../../patient-link.ts';
 import { placeOf } from './place.ts';
 import { refused } from './refusal.ts';
 import { settingsOf, settingsUpdates, type Settings } from './settings.ts';

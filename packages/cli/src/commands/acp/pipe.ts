@@ -1,48 +1,9 @@
 // Standard input and output as the protocol's stream. A line that is too long is answered with an error and passed over;
 // the next line is read as if nothing had been.
 import { ndJsonStream, RequestError, type Stream } from '@agentclientprotocol/sdk';
+import { lineSieve } from '../../line-sieve.ts';
 import type { World } from '../../world.ts';
 import { acpLimits } from './limits.ts';
-
-const LINE_FEED = 0x0a;
-
-type Sieve = { push(bytes: Uint8Array): Uint8Array[] };
-
-/** Lets lines through up to a length; a longer one is told once and left out. */
-export const lineSieve = (most: number, onTooLong: () => void): Sieve => {
-  let held: Uint8Array[] = [];
-  let length = 0;
-  let dropping = false;
-  const take = (piece: Uint8Array): void => {
-    length += piece.byteLength;
-    if (length > most) {
-      if (!dropping) onTooLong();
-      dropping = true;
-      held = [];
-    }
-    if (!dropping) held.push(piece);
-  };
-  const whole = (): Uint8Array[] => {
-    const line = dropping ? [] : [Buffer.concat(held)];
-    held = [];
-    length = 0;
-    dropping = false;
-    return line;
-  };
-  return {
-    push: (bytes) => {
-      const lines: Uint8Array[] = [];
-      let from = 0;
-      for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, from)) {
-        take(bytes.subarray(from, end + 1));
-        lines.push(...whole());
-        from = end + 1;
-      }
-      if (from < bytes.byteLength) take(bytes.slice(from));
-      return lines;
-    },
-  };
-};
 
 /** The stream of an editor; `close` stops reading. */
 export const editorPipe = (world: Pick<World, 'stdin' | 'stdout'>): { readonly stream: Stream; close(): void } => {

@@ -5,7 +5,7 @@ import type { InteractionAsk, OrreryEvent } from '@orrery/protocol';
 import { toOrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
 import { answerTo } from '../session/interactions.ts';
-import type { Link } from './link.ts';
+import type { Link } from '../../patient-link.ts';
 import { askEditor, wantsWords, type Answer, type Asking } from './permission.ts';
 import { said } from './updates.ts';
 

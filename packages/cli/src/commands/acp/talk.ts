@@ -4,7 +4,7 @@ import { methods } from '@agentclientprotocol/sdk';
 import type { OrreryEvent, PermissionMode, SessionView } from '@orrery/protocol';
 import { toOrreryError } from '@orrery/protocol/errors';
 import { acpLimits } from './limits.ts';
-import type { Link } from './link.ts';
+import type { Link } from '../../patient-link.ts';
 import type { Place } from './place.ts';
 import { promptText } from './prompt-text.ts';
 import { createQuestions, type Questions } from './questions.ts';

@@ -5,7 +5,7 @@ import { answerOfForm, formOf } from './form.ts';
 import { answerOf, optionsOf, wantsWords } from './permission.ts';
 import { placeOf } from './place.ts';
 import { promptText } from './prompt-text.ts';
-import { lineSieve } from './pipe.ts';
+import { lineSieve } from '../../line-sieve.ts';
 import { toolFace } from './tools.ts';
 import { createTranslation } from './updates.ts';
 

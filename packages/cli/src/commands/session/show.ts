@@ -1,4 +1,7 @@
-import type { SessionView } from '@orrery/protocol';
+import type { Client } from '@orrery/client';
+import type { AttachedView, SessionView } from '@orrery/protocol';
+import { OrreryError } from '@orrery/protocol/errors';
+import { attachedText } from './attached-text.ts';
 import { contextText } from '../../content-lines.ts';
 import { inertLine } from '../../inert.ts';
 import { partedText } from '../../moments.ts';
@@ -97,9 +100,19 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
     ['changed', agoText(session.changedAt, nowMs)],
   ]);
 
+/** What the node says of a program that is attached, when it refuses to say it of a session of its own. */
+const attachedOf = (client: Client, thrown: unknown): Promise<AttachedView> => {
+  const id = thrown instanceof OrreryError ? thrown.details?.['attached'] : undefined;
+  if (typeof id !== 'string') throw thrown;
+  return client.call('attachedShow', { params: { id } });
+};
+
 /** `orrery session show`. */
 export const sessionShow: Command = async (context) => {
   const { client } = await context.connect();
-  const session = await client.call('sessionShow', { params: { id: context.input.argument('session') ?? '' } });
+  const id = context.input.argument('session') ?? '';
+  const shown = await client.call('sessionShow', { params: { id } }).catch((thrown: unknown) => attachedOf(client, thrown));
+  if ('by' in shown) return { result: { attached: shown }, text: attachedText(context.screen, shown, context.world.now()) };
+  const session = shown;
   return { result: { session }, text: sessionText(context.screen, session, context.world.now()) };
 };

@@ -1,10 +1,9 @@
-// The way to the node for as long as an editor is there. A node that was started anew may be at another address: it is
+// The way to the node for as long as a program of a person's is there: an editor, or one that is attached. A node that was started anew may be at another address: it is
 // looked for again, and what was being read goes on at its cursor.
 import type { CallRequest, Client } from '@orrery/client';
 import type { AnswerOf, OperationName, OrreryEvent } from '@orrery/protocol';
 import { toOrreryError, type OrreryError } from '@orrery/protocol/errors';
-import type { Connection } from '../../connect.ts';
-import { acpLimits } from './limits.ts';
+import type { Connection } from './connect.ts';
 
 export type Link = {
   /** The node, found and checked. */
@@ -23,19 +22,30 @@ export type Link = {
 
 export type Following = { readonly after: number; readonly signal: AbortSignal; readonly onReset: (after: number) => void };
 
-export type LinkParts = {
+export type LinkLimits = {
+  /** How long a node may be away before what waits for it fails. */
+  readonly awayMs: number;
+  /** First and longest pause between two tries to find the node again. */
+  readonly pauseMs: { readonly first: number; readonly longest: number };
+  /** How long one connection to the node's events tries by itself before the node is looked for again. */
+  readonly streamAwayMs: number;
+};
+
+type LinkParts = {
   /** Connects for the first time; may start a node. */
   readonly first: () => Promise<Connection>;
   /** Looks for the node again. */
   readonly again: () => Promise<Connection>;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
+  readonly limits: LinkLimits;
   readonly signal: AbortSignal;
 };
 
 const away = new Set<OrreryError['code']>(['node_unreachable', 'node_not_running', 'node_draining']);
 
 export const createLink = (parts: LinkParts): Link => {
+  const { awayMs, pauseMs, streamAwayMs } = parts.limits;
   let current: Promise<Connection> | null = null;
   let begun = false;
   const connection = (): Promise<Connection> => {
@@ -64,9 +74,9 @@ export const createLink = (parts: LinkParts): Link => {
       } catch (thrown) {
         const error = toOrreryError(thrown);
         // Before there was a node at all, nobody waits for one.
-        if (!begun || !again(error) || parts.now() - from > acpLimits.awayMs || parts.signal.aborted) throw error;
+        if (!begun || !again(error) || parts.now() - from > awayMs || parts.signal.aborted) throw error;
         forget(tried);
-        await parts.sleep(Math.min(acpLimits.pauseMs.longest, acpLimits.pauseMs.first * 2 ** Math.min(tries, 16)));
+        await parts.sleep(Math.min(pauseMs.longest, pauseMs.first * 2 ** Math.min(tries, 16)));
       }
     }
   };
@@ -83,7 +93,7 @@ export const createLink = (parts: LinkParts): Link => {
         (client) => client.call(name, request as never),
         ({ code }) => away.has(code),
       ),
-    follow: (session, from) => followed({ patiently, session, from, forget: () => forget(current) }),
+    follow: (session, from) => followed({ patiently, session, from, streamAwayMs, forget: () => forget(current) }),
     close: () => forget(current),
   };
 };
@@ -95,10 +105,17 @@ type Followed = {
   ) => Promise<Answer>;
   readonly session: string;
   readonly from: Following;
+  readonly streamAwayMs: number;
   readonly forget: () => void;
 };
 
-async function* followed({ patiently, session, from, forget }: Followed): AsyncGenerator<OrreryEvent, void, undefined> {
+async function* followed({
+  patiently,
+  session,
+  from,
+  streamAwayMs,
+  forget,
+}: Followed): AsyncGenerator<OrreryEvent, void, undefined> {
   const { signal, onReset } = from;
   let { after } = from;
   while (!signal.aborted) {
@@ -108,7 +125,7 @@ async function* followed({ patiently, session, from, forget }: Followed): AsyncG
       ({ code }) => away.has(code),
     );
     try {
-      const options = { after, signal, awayMs: acpLimits.streamAwayMs };
+      const options = { after, signal, awayMs: streamAwayMs };
       for await (const event of client.sessionEvents(session, { ...options, onReset: (reset) => onReset(reset.after) })) {
         yield event;
         after = event.sequence ?? after;
