@@ -26,7 +26,7 @@ export const mcpCommands: readonly CommandSpec[] = [
     ],
     examples: [
       { line: 'orrery mcp --attach', does: 'what the settings of your program name as an MCP server' },
-      { line: 'claude mcp add orrery -- orrery mcp --attach --harness claude', does: 'for Claude Code' },
+      { line: 'orrery mcp --attach --harness claude --agent reviewer', does: 'which says what it is' },
     ],
     operations: [
       'attachedBegin',

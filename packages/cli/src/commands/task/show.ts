@@ -59,7 +59,10 @@ const facts = (screen: Screen, task: Task, nowMs: number): string =>
     ['goal', goalText(task)],
     ['base', task.base],
     ['branch', task.branch],
-    ['created', `${agoText(task.createdAt, nowMs)} by ${inertLine(task.origin.by)}`],
+    [
+      'created',
+      `${agoText(task.createdAt, nowMs)} by ${task.origin.kind === 'session' ? 'session ' : ''}${inertLine(task.origin.by)}`,
+    ],
     [
       'result',
       task.result === null
