@@ -85,12 +85,22 @@ describe('a program that is attached', { timeout: 120_000 }, () => {
       nextOffset: null,
     });
     expect((await client.call('taskShow', { params: { id: task } })).origin).toEqual({ kind: 'session', by: id });
+    expect((await program.tool('task_list')).value).toMatchObject({ tasks: [{ id: task }] });
     const audit = (await client.call('auditList', { query: { limit: 20 } })).items;
     expect(audit.slice(0, 2).map(({ actor, action, subject }) => [actor, action, subject])).toEqual([
       [`session:${id}`, 'task.add', task],
       ['token:owner', 'session.attach', id],
     ]);
 
+    await program.close();
+    expect(await ended(id)).toMatchObject({ reason: 'its process ended', heardAt: null });
+    const claimed = { prompt: 'x', origin: { kind: 'session', by: id } } as const;
+    expect(await codeOf(client.call('taskAdd', { body: claimed }))).toBe('conflict');
+  });
+
+  it('is told in three lines what it may not, and cancels what it asked for itself alone', async () => {
+    const program = await startProgram(place, repository, ['--name', 'desk']);
+    const id = String((await program.tool('whoami')).value?.['session']);
     const other = await client.call('taskAdd', { body: { prompt: 'Of somebody else.', project: repository } });
     expect(await program.tool('task_cancel', { task: other.id })).toEqual({
       failed: true,
@@ -101,7 +111,7 @@ describe('a program that is attached', { timeout: 120_000 }, () => {
         `A person does it: orrery task cancel ${other.id}`,
       ].join('\n'),
     });
-    expect((await program.tool('task_list')).value).toMatchObject({ tasks: [{ id: task }] });
+    expect((await program.tool('task_list')).value).toEqual({ tasks: [] });
     const refused = await program.tool('task_create', { prompt: 'x', harness: 'nothing' });
     expect([refused.failed, refused.text.split('\n').length]).toEqual([true, 3]);
     expect((await program.tool('task_create', { prompt: 'x', budget: 3 })).failed).toBe(true);
@@ -109,9 +119,7 @@ describe('a program that is attached', { timeout: 120_000 }, () => {
 
     expect((await living()).map((session) => [session.id, session.program])).toEqual([[id, 'program-of-a-test 7']]);
     await program.close();
-    expect(await ended(id)).toMatchObject({ reason: 'its process ended', heardAt: null });
-    const claimed = { prompt: 'x', origin: { kind: 'session', by: id } } as const;
-    expect(await codeOf(client.call('taskAdd', { body: claimed }))).toBe('conflict');
+    await ended(id);
   });
 
   it('is listed, and is neither prompted nor ended by anybody', async () => {

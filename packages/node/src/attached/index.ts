@@ -1,2 +1,3 @@
+export { ATTACHED_LOOK_MS } from './limits.ts';
 export { attachedHandlers } from './routes.ts';
 export { createAttached, type Attached } from './service.ts';

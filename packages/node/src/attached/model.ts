@@ -5,7 +5,7 @@
 import { OrreryError, type AttachedView, type Caller } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { toInstant } from '../kernel/clock.ts';
-import { ATTACHED_SILENT_MS } from '../kernel/limits.ts';
+import { ATTACHED_SILENT_MS } from './limits.ts';
 import { agentRefOf } from '../store/kept-agent.ts';
 import type { AttachedSessionTable } from '../store/session-tables.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../audit/index.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createIds } from '../kernel/ids.ts';
-import { ATTACHED_KEPT, ATTACHED_SESSIONS, ATTACHED_SILENT_MS } from '../kernel/limits.ts';
+import { ATTACHED_KEPT, ATTACHED_SESSIONS, ATTACHED_SILENT_MS } from './limits.ts';
 import { createLog } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { startInlineWriter } from '../store/sqlite/inline-writer.ts';

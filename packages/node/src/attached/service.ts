@@ -3,7 +3,7 @@ import { appendAudit } from '../audit/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { intentHash } from '../kernel/intent.ts';
-import { ATTACHED_SESSIONS, ATTACHED_SILENT_MS } from '../kernel/limits.ts';
+import { ATTACHED_SESSIONS, ATTACHED_SILENT_MS } from './limits.ts';
 import type { Store, Tx } from '../store/store.ts';
 import {
   attachedNotFound,

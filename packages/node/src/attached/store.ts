@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Updateable } from 'kysely';
-import { ATTACHED_KEPT } from '../kernel/limits.ts';
+import { ATTACHED_KEPT } from './limits.ts';
 import type { AttachedSessionTable } from '../store/session-tables.ts';
 import type { Tables } from '../store/tables.ts';
 import type { AttachedRow } from './model.ts';

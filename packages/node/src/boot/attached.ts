@@ -1,6 +1,5 @@
 import { keptText } from '../agent/index.ts';
-import { createAttached, type Attached } from '../attached/index.ts';
-import { ATTACHED_LOOK_MS } from '../kernel/limits.ts';
+import { ATTACHED_LOOK_MS, createAttached, type Attached } from '../attached/index.ts';
 import { errorFields } from '../kernel/log.ts';
 import { openAgents } from './agents.ts';
 import { clock, ids, type Parts } from './parts.ts';

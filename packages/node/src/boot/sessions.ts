@@ -73,14 +73,10 @@ export const openTalking = (
       titleModel: () => parts.config.current().sessions.titleModel,
     },
   });
-  const { environments, attached, checkRoom } = given;
   const conductor = (): SessionConductor => talking;
-  const sessions = openSessions(parts, {
-    ...{ environments, attached, checkRoom, conductor },
-    changedFiles: (id) => changedFiles(review, id),
-  });
+  const sessions = openSessions(parts, { ...given, conductor, changedFiles: (id) => changedFiles(review, id) });
   const review: SessionReview = createSessionReview({ ...parts, sessions, conductor, mirrorOf: parts.workspace.mirrorOf });
-  const history = openHistory(parts, { sessions, environments, conductor });
+  const history = openHistory(parts, { sessions, environments: given.environments, conductor });
   const { mirrorOf } = parts.workspace;
   return {
     interactions,

@@ -298,13 +298,3 @@ export const DETAIL_BYTES = 8 * 1024 * 1024;
 export const SESSION_DETAIL_BYTES = 1024 * 1024 * 1024;
 /** Bytes of one piece of such a text: what a reader of a part reads at least. */
 export const DETAIL_PIECE_BYTES = 64 * 1024;
-
-// --- attached sessions ---
-/** How long an attached program may be silent before it counts as gone: three times the pause between what it says, so that one late word of a busy machine ends nothing. */
-export const ATTACHED_SILENT_MS = 15_000;
-/** How often those are looked for; a process that was killed is known to be gone after both together. */
-export const ATTACHED_LOOK_MS = 2_000;
-/** Programs that are attached at once: each asks for work that others wait for. */
-export const ATTACHED_SESSIONS = 64;
-/** Attached sessions that have ended and are still listed: the newest. */
-export const ATTACHED_KEPT = 1_000;

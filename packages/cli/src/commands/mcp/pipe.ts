@@ -68,7 +68,10 @@ export const programPipe = ({ stdin, stdout }: Pick<World, 'stdin' | 'stdout'>):
   const transport: Transport = {
     start: async () => {
       stop = stdin.follow({
-        onBytes: (bytes) => void sieve.push(bytes).forEach(take) as undefined,
+        onBytes: (bytes) => {
+          for (const line of sieve.push(bytes)) take(line);
+          return undefined;
+        },
         onEnd: () => close(null),
       });
     },
