@@ -18,12 +18,16 @@ import { printed, taskEnd, waitFor } from './support/wait.ts';
 
 const SERVER = `exec node -e "require('node:net').createServer((s) => s.end('$2')).listen($1, '127.0.0.1')"`;
 
-const configOf = (instance: string, more: object = {}) => ({
+const configOf = (instance: string, more: object = {}, images: object = {}) => ({
   execution: {
     backend: 'kubernetes',
     options: { kubernetes: { kubeconfig: testKubeconfig(), instance, image: TEST_IMAGE, imagePullPolicy: 'Never', ...more } },
+    ...images,
   },
 });
+
+/** An image that no machine has: whoever is made from another one was named it. */
+const NOBODYS = 'orrery-test/nobody-has:1';
 
 /** A kubeconfig that can be taken away for a while. */
 const kubeconfigToTake = () => {
@@ -62,16 +66,19 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
   let volumes: TestVolumes;
   beforeAll(async () => void (volumes = await makeVolumes(4)));
   afterAll(() => volumes?.remove());
-  const config = () => configOf(instance, volumes.options);
   const there = async (): Promise<unknown[]> => [...(await podsOf(instance)), ...(await volumes.claims(instance))];
   const subject = { backend: 'kubernetes', there };
 
-  it('a task whose pod is taken away is interrupted, and what it did until then is its result', async (context) => {
-    const place = placeOfTest(config(), context);
+  it('a task in the image it names whose pod is taken away is interrupted, and what it did until then is its result', async (context) => {
+    const options = { ...volumes.options, image: NOBODYS };
+    const place = placeOfTest(configOf(instance, options, { allowedImages: [TEST_IMAGE] }), context);
     const life = await place.up();
     const client = place.client(life);
     const { project, send } = commandsOn(place, () => client);
-    const id = await send('echo work > made.txt; echo made; exec sleep 600', { project: await project('taken') });
+    const id = await send('echo work > made.txt; echo made; exec sleep 600', {
+      project: await project('taken'),
+      image: TEST_IMAGE,
+    });
     await printed(client, id, 'made');
     await deletePods(instance);
     const task = await taskEnd(client, id, 240_000);
@@ -82,9 +89,16 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
     await nothingThere(subject);
   });
 
-  it('an environment keeps its claim while it is stopped and over a lost pod; delete takes it, and down --prune whatever nobody knows', async (context) => {
+  it('an environment of the image pinned for its project keeps its claim while it is stopped and over a lost pod; delete takes it, and down --prune whatever nobody knows', async (context) => {
     const way = kubeconfigToTake();
-    const place = placeOfTest(configOf(instance, { ...volumes.options, kubeconfig: way.path }), context);
+    const place = placeOfTest(
+      configOf(
+        instance,
+        { ...volumes.options, image: NOBODYS, kubeconfig: way.path },
+        { projectImages: { 'on-a-volume': TEST_IMAGE } },
+      ),
+      context,
+    );
     let life = await place.up();
     let client = place.client(life);
     const repository = makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' });

@@ -139,6 +139,7 @@ export const taskRequest = async (context: CommandContext, connection: Connectio
     ...command,
     ...agentOf(input),
     backend: input.text('backend') ?? undefined,
+    image: input.text('image') ?? undefined,
     environment,
     continues,
     series: input.text('series') ?? undefined,

@@ -203,7 +203,7 @@ const still = {
   gatewayFailure: () => null,
   budgetRefused: () => false,
   ask: async () => '{"met":true,"reason":"it is"}',
-  settle: () => settings,
+  settle: async () => settings,
   asRoot: false,
   atKillPoint: () => undefined,
   queue: () => ({ parallel: 4, perProject: 4 }),

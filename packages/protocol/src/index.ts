@@ -11,7 +11,7 @@ export {
   type ErrorParts,
 } from './errors.ts';
 export { idPrefixes, isId, makeId, type IdKind } from './ids.ts';
-export { durationMs, instant, pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
+export { durationMs, imageName, instant, pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
 export { modelUsage, usageTotals, type ModelUsage, type UsageTotals } from './usage.ts';
 export {
   attempt,

@@ -32,3 +32,10 @@ export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional(),
 });
+
+/** The name of an image, with its registry, tag or digest. */
+export const imageName = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 'the name of an image, with its registry, tag or digest');

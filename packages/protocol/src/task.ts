@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { leftOut } from './change.ts';
 import { agentName, agentRef } from './agent-ref.ts';
-import { durationMs, instant, pageQuery, requestId, safeName, usd } from './scalars.ts';
+import { durationMs, imageName, instant, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
 /** States of a task. `limit` and `interrupted` may become `queued` again (same task, next attempt). */
@@ -76,6 +76,8 @@ export const taskFields = z.strictObject({
   /** The program to run, for the harness `command`. */
   command: z.array(z.string().max(131_072).refine(withoutNul, 'may not hold a NUL')).min(1).max(256).optional(),
   backend: z.string().max(100).optional(),
+  /** Image to run in, of the operator's list (execution.allowedImages); only on backends that have images. */
+  image: imageName.optional(),
   /** Id or name of an environment of its own to work in; it stays as the task leaves it. */
   environment: z.string().min(1).max(200).optional(),
   /** Task that has ended whose conversation goes on, from what it left; project, harness, model, effort and backend are its own unless given. */

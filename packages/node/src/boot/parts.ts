@@ -205,7 +205,7 @@ const openBroker = async ({ paths, store, log, config, secrets }: Ground, script
 };
 
 export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): Tasks => {
-  const settle = settleAttempt({ config: parts.config.current, backends: parts.backends });
+  const settle = settleAttempt(parts);
   const withScreen = parts.harnesses.list.filter(({ screen }) => screen !== null).map(({ id }) => id);
   return createTasks({
     store: parts.store,
@@ -215,8 +215,8 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
     resolveEnvironment: (reference) => findNamed(parts.store.read, reference),
     projectsById: parts.projects.byIds,
     withAgent: withAgent(parts),
-    admit: async (intent) => {
-      const settings = settle({ intent, projectFile: null });
+    admit: async (intent, projectId) => {
+      const settings = await settle({ intent, projectId, projectFile: null });
       const harness = parts.harnesses.get(settings.harness);
       checkCommand(harness.id, intent);
       checkGoal(harness, intent);
@@ -281,7 +281,7 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     gatewayFailure: broker.lastFailure,
     budgetRefused: broker.budgetRefused,
     ask: broker.ask,
-    settle: settleAttempt({ config: parts.config.current, backends }),
+    settle: settleAttempt(parts),
     trustedProject: trustedProject(parts),
     imageRules: () => parts.config.current().execution,
     allocatePorts: parts.ports.allocate,

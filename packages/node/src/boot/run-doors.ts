@@ -3,6 +3,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import type { Broker } from '../broker/index.ts';
 import type { NodeConfig } from '../config/node-schema.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
+import { pinOf } from '../config/settle-image.ts';
 import { settleTask } from '../config/settle.ts';
 import { findEnvironment, recordedEnvironment } from '../environment/index.ts';
 import type { Backend } from '../exec/backend.ts';
@@ -111,12 +112,22 @@ export const tokenDoor = (broker: Broker, scripted: Scripted): TokenDoor => ({
   end: (environmentId) => broker.tokens.end(environmentId),
 });
 
+type Settling = {
+  readonly config: { current(): NodeConfig };
+  readonly backends: Backends;
+  readonly projects: Pick<Projects, 'byIds'>;
+};
+
 /** Merges a request, the project's file and the operator's configuration, with what the backend requires by itself. */
 export const settleAttempt =
-  (parts: { readonly config: () => NodeConfig; readonly backends: Backends }) =>
-  ({ intent, projectFile }: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings => {
-    const settings = settleTask({ request: intent, project: parseProjectFile(projectFile), node: parts.config() });
+  (parts: Settling): RunParts['settle'] =>
+  async ({ intent, projectId, projectFile }) => {
+    const node = parts.config.current();
+    const project = projectId === null ? null : ((await parts.projects.byIds([projectId])).get(projectId) ?? null);
+    const pin = pinOf(node, project);
+    const settings = settleTask({ request: intent, project: parseProjectFile(projectFile), node, pin });
     const backend = parts.backends.get(settings.backend);
+    if (intent.image !== undefined && backend.takesImages !== true) throw withoutImages(backend.name);
     return {
       ...settings,
       backend: backend.name,
@@ -124,6 +135,12 @@ export const settleAttempt =
       required: requiredOf(backend, intent),
     };
   };
+
+const withoutImages = (backend: string): OrreryError =>
+  new OrreryError('unsupported', `The request names an image, and the backend ${backend} has none.`, {
+    rule: 'Containers and pods are made from images; elsewhere programs run with what the machine has.',
+    fix: 'Leave --image away, or ask for a backend with images: orrery run --backend docker',
+  });
 
 /** Whether the operator trusts what a project's repository brings, by its name or id. */
 export const trustedProject =

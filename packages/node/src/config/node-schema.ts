@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { memoryKind } from '@orrery/protocol';
+import { imageName, memoryKind } from '@orrery/protocol';
 import { ASIDE_DAYS, CONVERSATION_DAYS } from '../kernel/limits.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { mcpServers } from './mcp-schema.ts';
@@ -157,8 +157,12 @@ export const nodeSchema = z.strictObject({
         .max(1_000)
         .default([])
         .describe(
-          'Images that project files may ask for, and base images of what they build: whole names, or a beginning and a star',
+          'Images that tasks and project files may ask for, and base images of what they build: whole names, or a beginning and a star',
         ),
+      projectImages: z
+        .record(z.string().min(1).max(200), imageName)
+        .default({})
+        .describe('Images of projects, by name or id: what their files say of images counts no more'),
       allowBuild: z
         .boolean()
         .default(false)

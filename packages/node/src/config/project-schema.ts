@@ -1,4 +1,4 @@
-import { memoryKind, taskLimits } from '@orrery/protocol';
+import { imageName, memoryKind, taskLimits } from '@orrery/protocol';
 import { z } from 'zod';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { parseYamlFile } from './yaml-file.ts';
@@ -54,11 +54,7 @@ export const projectSchema = z.strictObject({
   effort: z.string().min(1).max(50).optional().describe('How much the model thinks, as the program names it'),
   backend: z.string().min(1).max(100).optional().describe('Where tasks run'),
   base: z.string().min(1).max(500).optional().describe('Branch, tag or commit that tasks begin at'),
-  image: z
-    .string()
-    .min(1)
-    .max(500)
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 'the name of an image, with its registry, tag or digest')
+  image: imageName
     .optional()
     .describe('Image of backends that have images; one that the operator allows (execution.allowedImages)'),
   build: build

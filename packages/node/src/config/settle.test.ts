@@ -2,17 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { covers, isEgressRule } from './egress-cover.ts';
 import { nodeSchema } from './node-schema.ts';
 import { defaultRetryPrompt, parseProjectFile } from './project-schema.ts';
+import { pinOf } from './settle-image.ts';
 import { settleTask } from './settle.ts';
 
 const settle = ({
   request = {},
   project = '',
   node = {},
+  pin = null,
 }: {
   request?: Parameters<typeof settleTask>[0]['request'];
   project?: string;
   node?: object;
-}) => settleTask({ request, project: parseProjectFile(project), node: nodeSchema.parse(node) });
+  pin?: string | null;
+}) => settleTask({ request, project: parseProjectFile(project), node: nodeSchema.parse(node), pin });
 const refusal = (given: Parameters<typeof settle>[0]): unknown => {
   try {
     settle(given);
@@ -61,6 +64,41 @@ describe('what a task runs with', () => {
     for (const refused of [allowing(), allowing('ghcr.io/us/agent'), allowing('ghcr.io/them/*')])
       expect(refusal(refused)).toMatchObject({ code: 'widening_refused', details: { key: 'image' } });
     expect(refusal(allowing('a', 'b'))).toMatchObject({ message: expect.stringContaining('ghcr.io/us/agent:2') as unknown });
+  });
+
+  it('has the image of the request before the one of the project, by the same list', () => {
+    const project = 'image: ghcr.io/us/agent:2\n';
+    const node = { execution: { allowedImages: ['ghcr.io/us/*'] } };
+    const request = { image: 'ghcr.io/us/other:1' };
+    expect(settle({ request, project, node })).toMatchObject({ image: 'ghcr.io/us/other:1' });
+    expect(settle({ request, project: 'build: {}\n', node }).imageFrom).toBeUndefined();
+    const devcontainer = settle({ request, project: 'devcontainer: true\n', node });
+    expect(devcontainer).toMatchObject({
+      image: 'ghcr.io/us/other:1',
+      imageFrom: { devcontainer: '.devcontainer/devcontainer.json', image: 'ghcr.io/us/other:1' },
+    });
+    expect(refusal({ request: { image: 'debian:12' }, project, node })).toMatchObject({
+      code: 'widening_refused',
+      message: expect.stringContaining('The request asks for the image "debian:12"') as unknown,
+    });
+  });
+
+  it('has the image that the operator pinned for the project, whatever its file says; a request for another one is refused', () => {
+    const node = { execution: { projectImages: { site: 'pinned:1', prj_2: 'pinned:2' } } };
+    const pinFor = (id: string, name: string) => pinOf(nodeSchema.parse(node), { id, name });
+    expect([pinFor('prj_1', 'site'), pinFor('prj_2', 'other'), pinFor('prj_3', 'toString')]).toEqual([
+      'pinned:1',
+      'pinned:2',
+      null,
+    ]);
+    const pin = 'pinned:1';
+    for (const project of ['', 'image: not-allowed\n', 'build: {}\n'])
+      expect(settle({ project, node, pin })).toMatchObject({ image: pin });
+    expect(settle({ request: { image: pin }, node, pin }).image).toBe(pin);
+    expect(refusal({ request: { image: 'other' }, node, pin })).toMatchObject({
+      code: 'widening_refused',
+      details: { key: 'image' },
+    });
   });
 
   it('asks for what is built only when the operator lets images be built, and says by one key which image it is', () => {

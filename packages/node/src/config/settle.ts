@@ -39,16 +39,22 @@ export type TaskSettings = {
 
 type Request = Pick<
   TaskIntent,
-  'harness' | 'model' | 'effort' | 'backend' | 'base' | 'maxRetries' | 'egress' | 'limits' | 'memory'
+  'harness' | 'model' | 'effort' | 'backend' | 'image' | 'base' | 'maxRetries' | 'egress' | 'limits' | 'memory'
 >;
-type Asked = { readonly request: Request; readonly project: ProjectConfig; readonly node: NodeConfig };
+type Asked = {
+  readonly request: Request;
+  readonly project: ProjectConfig;
+  readonly node: NodeConfig;
+  /** The image that the operator pinned for the project. Absent or null: none. */
+  readonly pin?: string | null;
+};
 
 /**
  * Merges them. A project file that would widen what the operator set (backend, egress, limits) is refused with
  * `widening_refused`, which names the key; so is a request for egress or limits. A backend that the operator excluded is
  * `backend_forbidden`.
  */
-export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
+export const settleTask = ({ request, project, node, pin = null }: Asked): TaskSettings => {
   const harness = request.harness ?? project.harness ?? node.harness;
   // A project's model is one of the project's program; another program has other models.
   const sameProgram = request.harness === undefined || request.harness === (project.harness ?? node.harness);
@@ -61,7 +67,7 @@ export const settleTask = ({ request, project, node }: Asked): TaskSettings => {
     maxRetries: request.maxRetries ?? project.validation.maxRetries,
     retryPrompt: project.validation.retryPrompt,
     egress: settleEgress({ request, project, node }),
-    ...settleImage({ project, node }),
+    ...settleImage({ request, project, node, pin }),
     copy: project.copy,
     cache: project.cache,
     submodules: project.submodules,

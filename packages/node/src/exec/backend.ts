@@ -236,6 +236,8 @@ export type Backend = {
   preflight(required: readonly KeeperGuarantee[]): Promise<void>;
   /** What it is here, in a few words, beside its name: `Podman 4.3.1, rootless`. Absent: nothing more. */
   about?(): Promise<string>;
+  /** Whether its environments are made from images, so that one can be asked for. Absent: no. */
+  readonly takesImages?: boolean;
   /** Builds images out of a repository. Absent where none are. */
   readonly images?: { build(build: ImageBuild, progress: (line: string) => void): Promise<string> };
   open(spec: EnvironmentSpec): Promise<Environment>;

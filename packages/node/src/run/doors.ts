@@ -254,7 +254,11 @@ export type RunParts = {
     readonly signal: AbortSignal;
   }): Promise<string>;
   /** Merges request, project file and operator; throws `widening_refused` or `config_invalid`. */
-  settle(asked: { readonly intent: TaskIntent; readonly projectFile: string | null }): AttemptSettings;
+  settle(asked: {
+    readonly intent: TaskIntent;
+    readonly projectId: string | null;
+    readonly projectFile: string | null;
+  }): Promise<AttemptSettings>;
   /** Whether agent programs may run what a project's repository brings for them, as the operator says now; and its name. */
   trustedProject(projectId: string): Promise<{ readonly trusted: boolean; readonly name: string }>;
   /** What the operator says of images now. */

@@ -112,6 +112,14 @@ describe('an image by a devcontainer.json of the base commit', () => {
     expect(await question(inFile(file), { settings: settled }).settle()).toEqual(settled);
   });
 
+  it('has another image where somebody with more say names one: nothing is built and no list is asked; all else counts', async () => {
+    const file = { build: { dockerfile: 'Dockerfile' }, containerEnv: { A: '1' }, onCreateCommand: 'first' };
+    const imageFrom = { ...devcontainer.imageFrom, image: 'pinned:1' };
+    const { settle, built } = question(inFile(file), { settings: { imageFrom }, rules: { allowBuild: false } });
+    expect(await settle()).toMatchObject({ image: 'pinned:1', variables: { A: '1' }, setup: ['first', 'own'] });
+    expect(built).toEqual([]);
+  });
+
   it('that is only chosen needs no builder', async () => {
     const { settle } = question(inFile({ image: 'debian:12' }), {
       settings: devcontainer,

@@ -33,13 +33,14 @@ export const settleProjectImage = async (question: ImageQuestion): Promise<Attem
   if ('dockerfile' in imageFrom) return { ...settings, image: await buildImage(question, imageFrom, 'The project file') };
   const path = posix.normalize(imageFrom.devcontainer);
   const devcontainer = readDevcontainer(path, await textAt(question, path));
-  return { ...settings, ...(await settleDevcontainer(question, path, devcontainer)) };
+  const chosen = imageFrom.image ?? null;
+  return { ...settings, ...(await settleDevcontainer(question, path, { ...devcontainer, chosen })) };
 };
 
 const settleDevcontainer = async (
   question: ImageQuestion,
   path: string,
-  { source, variables, user, setup, unused }: Devcontainer,
+  { source, variables, user, setup, unused, chosen }: Devcontainer & { readonly chosen: string | null },
 ): Promise<Partial<AttemptSettings>> => {
   const { parts, settings, progress } = question;
   const reserved = Object.keys(variables).find((name) => !isProjectVariable(name));
@@ -50,10 +51,15 @@ const settleDevcontainer = async (
     });
   if (user !== null) checkUser(parts.backend(settings.backend), path, user);
   if (unused.length > 0) progress(`${path}: ${unused.join(', ')} have no part in it.`);
-  if ('image' in source) checkImage(parts.imageRules(), source.image, { who: path, key: 'image' });
-  const image = 'image' in source ? source.image : await buildImage(question, source, path);
+  const image = chosen ?? (await imageOf(question, path, source));
   const own = settings.setup.slice(settings.setup.length - (settings.ownSetup ?? settings.setup.length));
   return { image, variables, ...(user === null ? {} : { user }), setup: [...setup, ...own], ownSetup: own.length };
+};
+
+const imageOf = async (question: ImageQuestion, path: string, source: ImageSource): Promise<string> => {
+  if (!('image' in source)) return buildImage(question, source, path);
+  checkImage(question.parts.imageRules(), source.image, { who: path, key: 'image' });
+  return source.image;
 };
 
 const checkUser = (backend: ReturnType<RunParts['backend']>, path: string, user: string): void => {

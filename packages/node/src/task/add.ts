@@ -51,7 +51,10 @@ export const addTask = async (
   const named = environment?.project_id ?? wanted.project;
   const project = named === null ? null : await parts.resolveProject(named);
   const { intent, kept } = await parts.withAgent(wanted, project?.id ?? null);
-  const admitted = await parts.admit(environment === null ? intent : { ...intent, backend: environment.backend });
+  const admitted = await parts.admit(
+    environment === null ? intent : { ...intent, backend: environment.backend },
+    project?.id ?? null,
+  );
   parts.checkRoom();
   const whole = {
     ...intent,
@@ -181,11 +184,12 @@ const environmentOf = async (parts: TaskParts, intent: TaskIntent): Promise<Task
   const beside = [
     ...(project === null || project.id === environment.project_id ? [] : ['--project']),
     ...(intent.backend === undefined || intent.backend === environment.backend ? [] : ['--backend']),
+    ...(intent.image === undefined ? [] : ['--image']),
     ...(intent.base === undefined ? [] : ['--base']),
   ];
   if (beside.length === 0) return environment;
   throw new OrreryError('invalid_input', `The environment ${environment.name} is another than ${beside.join(' and ')} says.`, {
-    rule: 'Project, backend and base of a task are those of its environment.',
+    rule: 'Project, backend, image and base of a task are those of its environment.',
     fix: `Leave ${beside.join(' and ')} away, or make another: orrery env create`,
   });
 };

@@ -11,8 +11,9 @@ import { openStore } from '../store/sqlite/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { dequeue } from '../queue/index.ts';
 import { insertAttempt } from './attempt-store.ts';
+import { intentOf } from './model.ts';
 import { createTasks, type Tasks } from './service.ts';
-import { updateTask } from './store.ts';
+import { findTask, updateTask } from './store.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 const projects = ['one', 'two'].map((name) => ({ id: `prj_${name}`, name, path: `/${name}` }));
@@ -133,10 +134,25 @@ describe('a task that continues another', () => {
       [{ continues: before, project: 'two' }, 'unsupported', 'another project'],
       [{ continues: before, harness: 'codex' }, 'unsupported', 'is one of claude'],
       [{ continues: before, base: 'main' }, 'invalid_input', '--base'],
+      [{ environment: 'env_1', image: 'debian:12' }, 'invalid_input', '--image'],
       [{ continues: before, environment: 'env_1' }, 'invalid_input', '--env'],
     ];
     for (const [more, code, words] of cases) expect(await refusal(add(more))).toEqual([code, expect.stringContaining(words)]);
     kept = false;
     expect(await refusal(add({ continues: before }))).toEqual(['unsupported', expect.stringContaining('is not kept')]);
+  });
+
+  it('runs in the image that the one before it asked for, on the same backend, unless it asks for another', async () => {
+    const before = await ended({ image: 'debian:12' });
+    named = false;
+    const imageOf = async (more: Partial<TaskCreate>): Promise<string | undefined> => {
+      const { id } = await add({ continues: before, ...more });
+      return intentOf((await findTask(store.read, id))!).image;
+    };
+    expect([await imageOf({}), await imageOf({ image: 'debian:13' }), await imageOf({ backend: 'docker' })]).toEqual([
+      'debian:12',
+      'debian:13',
+      undefined,
+    ]);
   });
 });

@@ -58,6 +58,10 @@ const environmentLeft = async (parts: TaskParts, before: TaskRow): Promise<strin
   return used ? null : before.environment_id;
 };
 
+/** The image that a task asked for holds for what goes on from it on the same backend. */
+export const imageAgain = ({ backend }: TaskIntent, before: TaskRow): string | undefined =>
+  backend === undefined || backend === before.backend ? intentOf(before).image : undefined;
+
 /**
  * The intent of a continuation with what it takes over from the task before it. @throws OrreryError that says what is in
  * the way: `busy` while it runs, `unsupported` or `invalid_input` for what cannot go on
@@ -76,7 +80,7 @@ export const withPredecessor = async (parts: TaskParts, intent: TaskIntent, befo
     model: intent.model ?? before.model ?? undefined,
     effort: intent.effort ?? was.effort,
     ...(environment === null
-      ? { backend: intent.backend ?? before.backend }
+      ? { backend: intent.backend ?? before.backend, image: intent.image ?? imageAgain(intent, before) }
       : { environment, backend: intent.backend ?? undefined }),
   };
 };

@@ -30,7 +30,10 @@ export type TaskParts = {
    */
   withAgent(intent: TaskIntent, projectId: string | null): Promise<{ readonly intent: TaskIntent; readonly kept: string | null }>;
   /** Checks names and bounds against what the operator allows; answers what the task will run with. */
-  admit(intent: TaskIntent): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
+  admit(
+    intent: TaskIntent,
+    projectId: string | null,
+  ): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
   /** Whether conversations of a harness outlive their environment. */
   canCarryOn(harness: string): boolean;
   /** Whether the conversation of a task that ended is kept. */

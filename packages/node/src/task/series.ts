@@ -3,6 +3,7 @@
 import { OrreryError, type TaskIntent } from '@orrery/protocol';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../store/tables.ts';
+import { imageAgain } from './continuation.ts';
 import { intentOf, type TaskRow } from './model.ts';
 import type { TaskParts } from './parts.ts';
 import { seriesBefore } from './store.ts';
@@ -44,6 +45,8 @@ export const withSeries = async (parts: TaskParts, intent: TaskIntent, series: s
     ...(same && last.harness !== 'command'
       ? { model: intent.model ?? last.model ?? undefined, effort: intent.effort ?? intentOf(last).effort }
       : {}),
-    backend: intent.backend ?? (intent.environment === undefined ? last.backend : undefined),
+    ...(intent.environment === undefined
+      ? { backend: intent.backend ?? last.backend, image: intent.image ?? imageAgain(intent, last) }
+      : {}),
   };
 };

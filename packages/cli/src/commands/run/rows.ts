@@ -14,6 +14,7 @@ export const taskOptions: readonly OptionSpec[] = [
   { name: 'model', kind: 'text', value: 'MODEL', summary: 'model' },
   { name: 'effort', kind: 'text', value: 'EFFORT', summary: 'how hard the model thinks' },
   { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where it runs', completes: 'backend' },
+  { name: 'image', kind: 'text', value: 'IMAGE', summary: 'image to run in, one that the operator allows (docker, kubernetes)' },
   {
     name: 'env',
     kind: 'text',

@@ -199,6 +199,7 @@ const sweep = async (parts: DockerParts, environmentId: string): Promise<void> =
 export const createDockerProvider = (parts: DockerParts): PlaceProvider => ({
   name: 'docker',
   about: async () => describeEngine(await (await parts.engine()).about()),
+  takesImages: true,
   images: { build: createImageBuilder(parts), prune: () => pruneImages(parts) },
   preflight: async () => {
     const engine = await parts.engine();

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { RemoteBackendParts } from '../remote/index.ts';
 import { imageOf } from './image.ts';
+import { kubernetesFactory } from './index.ts';
 import { kubernetesOptions } from './options.ts';
 
 const options = (given: Record<string, unknown>) => kubernetesOptions.parse(given);
@@ -11,7 +13,14 @@ describe('the image of a pod', () => {
   });
 
   it('has no list of its own: the one of all backends decided before', () => {
-    expect(() => options({ allowedImagePrefixes: ['registry/team/'] })).toThrow(/allowedImagePrefixes/);
+    const make = () => kubernetesFactory({} as RemoteBackendParts).make({ allowedImagePrefixes: ['registry/team/'] });
+    expect(make).toThrow(
+      expect.objectContaining({
+        code: 'unknown_key',
+        message: 'execution.options.kubernetes has no key "allowedImagePrefixes" any more.',
+        fix: expect.stringContaining('execution.allowedImages') as unknown,
+      }),
+    );
   });
 
   it('that nobody names is an error that says what to set', () => {

@@ -8,13 +8,16 @@ import type { Cluster } from './cluster.ts';
 import { kubernetesOptions } from './options.ts';
 import { createPodPlaces } from './provider.ts';
 
+/** Keys that were once here. */
+const MOVED = { allowedImagePrefixes: 'execution.allowedImages' };
+
 /** The factory of `kubernetes`. Its options: `kubernetesOptions`. */
 export const kubernetesFactory = (parts: RemoteBackendParts): BackendFactory => ({
   name: 'kubernetes',
   aliases: ['k8s'],
   summary: 'A pod for each environment, on any cluster that a kubeconfig reaches.',
   make: (given) => {
-    const options = parseBackendOptions('kubernetes', kubernetesOptions, given);
+    const options = parseBackendOptions('kubernetes', kubernetesOptions, given, MOVED);
     let opened: Promise<Cluster> | null = null;
     // Loaded when it is used: the cluster's client is large, and most nodes have none.
     const open = async (): Promise<Cluster> => (await import('./cluster.ts')).openCluster(options);

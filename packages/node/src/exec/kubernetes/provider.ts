@@ -197,6 +197,7 @@ const preflight = async (parts: ProviderParts): Promise<void> => {
 /** The provider of pods. */
 export const createPodPlaces = (parts: ProviderParts): PlaceProvider => ({
   name: 'kubernetes',
+  takesImages: true,
   preflight: () => preflight(parts),
   create: (spec, progress) => create(parts, spec, progress),
   find: (environmentId, ref) => find(parts, environmentId, ref),

@@ -73,7 +73,13 @@ const pruneImages = async ({ images }: PlaceProvider, { dryRun }: Pruning): Prom
   dryRun || images === undefined ? [] : images.prune();
 
 /** What only some places can. */
-const abilities = ({ about, discard, images }: PlaceProvider): Pick<Backend, 'about' | 'discard' | 'images'> => ({
+const abilities = ({
+  about,
+  discard,
+  images,
+  takesImages = false,
+}: PlaceProvider): Pick<Backend, 'about' | 'discard' | 'images' | 'takesImages'> => ({
+  takesImages,
   ...(about === undefined ? {} : { about }),
   ...(discard === undefined ? {} : { discard }),
   ...(images === undefined ? {} : { images: { build: images.build } }),

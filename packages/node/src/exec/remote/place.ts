@@ -126,6 +126,8 @@ export type PlaceProvider = {
   readonly name: string;
   /** What the places are of, in a few words: which engine, in which version. Absent: nothing more than the name. */
   about?(): Promise<string>;
+  /** Whether places are made from images. Absent: no. */
+  readonly takesImages?: boolean;
   /** Absent where images are not built. */
   readonly images?: PlaceImages;
   /** Throws OrreryError `backend_unavailable` with what is missing and how to get it. */

@@ -103,7 +103,7 @@ const prepareNew = async (parts: ConductorParts, row: NamedRow): Promise<Made> =
   const at = async (name: string | null) => {
     const base = await parts.projects.resolveBase(row.project_id, name);
     const { hooks, projectFile } = await parts.projects.readHooks(row.project_id, base.sha);
-    return { base, hooks, settings: parts.settle({ intent: intentFor(row), projectFile }) };
+    return { base, hooks, settings: await parts.settle({ intent: intentFor(row), projectId: row.project_id, projectFile }) };
   };
   const first = await at(row.base);
   const found = row.base === null && first.settings.base !== null ? await at(first.settings.base) : first;
@@ -153,7 +153,9 @@ const sourceOf = async (parts: ConductorParts, row: NamedRow): Promise<Source> =
 const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
   const { hooks, projectFile } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
   const elsewhere = row.backend !== prepared.settings.backend;
-  const settings = elsewhere ? parts.settle({ intent: intentFor(row), projectFile }) : prepared.settings;
+  const settings = elsewhere
+    ? await parts.settle({ intent: intentFor(row), projectId: row.project_id, projectFile })
+    : prepared.settings;
   if (elsewhere) await parts.backend(settings.backend).preflight(settings.required);
   const place = await filledPlace(parts, await claim(parts, row, prepared.baseSha), prepared.settings);
   // The copy of the source's files comes over them; that they are files of Git LFS is known then.

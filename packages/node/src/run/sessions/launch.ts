@@ -41,7 +41,7 @@ export const settingsOf = async (parts: SessionConductorParts, session: SessionR
     readOnly: false,
     priority: 0,
   };
-  return parts.settle({ intent, projectFile });
+  return parts.settle({ intent, projectId: row.project_id, projectFile });
 };
 
 type Launching = {

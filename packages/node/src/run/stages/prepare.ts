@@ -142,7 +142,11 @@ const findIn = async (context: AttemptContext, id: string, before: Predecessor |
     throw thrown;
   });
   const { projectFile } = await parts.projects.readHooks(task.project_id ?? '', taken.baseSha);
-  const settings = parts.settle({ intent: { ...intent, backend: taken.backend }, projectFile });
+  const settings = await parts.settle({
+    intent: { ...intent, backend: taken.backend },
+    projectId: task.project_id,
+    projectFile,
+  });
   remainingMs(context, settings);
   const { baseSha, baseName, branch, place, hooks } = taken;
   const found = { baseSha, baseName, branch, place, hooks, settings, named: id };
@@ -177,10 +181,11 @@ const findLeft = async (context: AttemptContext, projectId: string, { sha, rules
 
 /** Settings of request, project and operator; then one check that the backend can run here, before the checkout and any token. */
 const settle = async (context: AttemptContext, projectFile: string | null): Promise<AttemptSettings> => {
-  const settings = context.parts.settle({ intent: context.intent, projectFile });
+  const { parts, task, intent } = context;
+  const settings = await parts.settle({ intent, projectId: task.project_id, projectFile });
   remainingMs(context, settings);
   try {
-    await context.parts.backend(settings.backend).preflight(settings.required);
+    await parts.backend(settings.backend).preflight(settings.required);
   } catch (thrown) {
     throw new AttemptEnded(endingOf(thrown, 'backend'));
   }
