@@ -12,7 +12,9 @@ const settle = (image: string | undefined, { backend, projectFile = null }: { ba
   return settleAttempt({
     config: { current: () => config },
     backends: { get } as unknown as Backends,
-    projects: { byIds: async (ids) => new Map(ids.map((id) => [id, project])) } as Parameters<typeof settleAttempt>[0]['projects'],
+    projects: { byIds: async (ids) => new Map(ids.map((id) => [id, project])) } as Parameters<
+      typeof settleAttempt
+    >[0]['projects'],
   })({
     intent: taskCreate.parse({ prompt: 'do it', ...(image === undefined ? {} : { image }) }),
     projectId: projectFile === null ? null : project.id,
