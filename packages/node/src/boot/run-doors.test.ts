@@ -8,7 +8,7 @@ const settle = (image: string | undefined, { backend, projectFile = null }: { ba
   const execution = { backend, allowedImages: ['debian:*'], projectImages: { site: 'pinned:1' } };
   const config = nodeSchema.parse({ execution });
   const get = (name: string) => ({ name, defaultRequired: [], takesImages: name !== 'sandbox' });
-  const project = { id: 'prj_1', name: 'site' };
+  const project = { id: 'prj_1', name: 'site', path: '/site' };
   return settleAttempt({
     config: { current: () => config },
     backends: { get } as unknown as Backends,

@@ -12,7 +12,7 @@ import type { KeeperGuarantee } from '../keeper/types.ts';
 import { SCREEN_PROMPT_BYTES } from '../kernel/limits.ts';
 import type { Remover } from '../files/remove.ts';
 import type { Projects, Results } from '../project/index.ts';
-import type { AttemptSettings, HookName, ProjectDoor, RunParts, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
+import type { HookName, ProjectDoor, RunParts, TokenDoor, WorkPlace, WorkspaceDoor } from '../run/doors.ts';
 import type { Store } from '../store/store.ts';
 import type { Checkout, Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
