@@ -66,12 +66,14 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
   let volumes: TestVolumes;
   beforeAll(async () => void (volumes = await makeVolumes(4)));
   afterAll(() => volumes?.remove());
+  const optionsOf = (more: object = {}) => ({ ...volumes.options, image: NOBODYS, ...more });
+  const configAllowing = () => configOf(instance, optionsOf(), { allowedImages: [TEST_IMAGE] });
+  const configPinned = (more: object) => configOf(instance, optionsOf(more), { projectImages: { 'on-a-volume': TEST_IMAGE } });
   const there = async (): Promise<unknown[]> => [...(await podsOf(instance)), ...(await volumes.claims(instance))];
   const subject = { backend: 'kubernetes', there };
 
   it('a task in the image it names whose pod is taken away is interrupted, and what it did until then is its result', async (context) => {
-    const options = { ...volumes.options, image: NOBODYS };
-    const place = placeOfTest(configOf(instance, options, { allowedImages: [TEST_IMAGE] }), context);
+    const place = placeOfTest(configAllowing(), context);
     const life = await place.up();
     const client = place.client(life);
     const { project, send } = commandsOn(place, () => client);
@@ -91,14 +93,7 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
 
   it('an environment of the image pinned for its project keeps its claim while it is stopped and over a lost pod; delete takes it, and down --prune whatever nobody knows', async (context) => {
     const way = kubeconfigToTake();
-    const place = placeOfTest(
-      configOf(
-        instance,
-        { ...volumes.options, image: NOBODYS, kubeconfig: way.path },
-        { projectImages: { 'on-a-volume': TEST_IMAGE } },
-      ),
-      context,
-    );
+    const place = placeOfTest(configPinned({ kubeconfig: way.path }), context);
     let life = await place.up();
     let client = place.client(life);
     const repository = makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' });

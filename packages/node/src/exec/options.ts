@@ -15,14 +15,9 @@ export const frontOptions = {
 
 /**
  * `execution.options.<backend>` by its schema. A key it does not have is `unknown_key` with a guess; a wrong value is
- * `config_invalid` with its place. `moved`: keys of earlier versions, and what says the same now.
+ * `config_invalid` with its place.
  */
-export const parseBackendOptions = <T extends z.ZodObject>(
-  backend: string,
-  schema: T,
-  options: unknown,
-  moved: Readonly<Record<string, string>> = {},
-): z.output<T> => {
+export const parseBackendOptions = <T extends z.ZodObject>(backend: string, schema: T, options: unknown): z.output<T> => {
   const parsed = schema.safeParse(options ?? {});
   if (parsed.success) return parsed.data;
   const known = Object.keys(schema.shape);
@@ -30,12 +25,6 @@ export const parseBackendOptions = <T extends z.ZodObject>(
   const rule = `Options of ${backend}: ${known.join(', ')}.`;
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0] ?? '';
-    const now = Object.hasOwn(moved, key) ? moved[key] : undefined;
-    if (now !== undefined)
-      throw new OrreryError('unknown_key', `execution.options.${backend} has no key "${key}" any more.`, {
-        rule: `${now} says the same, for all backends.`,
-        fix: `Take it out, and write what it held into ${now}: orrery config path`,
-      });
     const guess = closest(key, known);
     throw new OrreryError('unknown_key', `execution.options.${backend} has no key "${key}".`, {
       rule,
@@ -43,4 +32,15 @@ export const parseBackendOptions = <T extends z.ZodObject>(
     });
   }
   throw new OrreryError('config_invalid', `execution.options.${[backend, ...issue.path].join('.')}: ${issue.message}.`, { rule });
+};
+
+/** Throws `unknown_key` for a key of an earlier version, naming what says the same for all backends now. */
+export const refuseMoved = (backend: string, options: unknown, moved: Readonly<Record<string, string>>): void => {
+  const found = Object.entries(moved).find(([key]) => Object.hasOwn(Object(options ?? {}) as object, key));
+  if (found === undefined) return;
+  const [key, now] = found;
+  throw new OrreryError('unknown_key', `execution.options.${backend} has no key "${key}" any more.`, {
+    rule: `${now} says the same, for all backends.`,
+    fix: `Take it out, and write what it held into ${now}: orrery config path`,
+  });
 };

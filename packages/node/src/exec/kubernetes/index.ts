@@ -1,7 +1,7 @@
 // Backend `kubernetes`: a pod for each environment.
 import { systemClock } from '../../kernel/clock.ts';
 import type { BackendFactory } from '../backend.ts';
-import { parseBackendOptions } from '../options.ts';
+import { parseBackendOptions, refuseMoved } from '../options.ts';
 import { createRemoteBackend } from '../remote/index.ts';
 import type { RemoteBackendParts } from '../remote/index.ts';
 import type { Cluster } from './cluster.ts';
@@ -17,7 +17,8 @@ export const kubernetesFactory = (parts: RemoteBackendParts): BackendFactory => 
   aliases: ['k8s'],
   summary: 'A pod for each environment, on any cluster that a kubeconfig reaches.',
   make: (given) => {
-    const options = parseBackendOptions('kubernetes', kubernetesOptions, given, MOVED);
+    refuseMoved('kubernetes', given, MOVED);
+    const options = parseBackendOptions('kubernetes', kubernetesOptions, given);
     let opened: Promise<Cluster> | null = null;
     // Loaded when it is used: the cluster's client is large, and most nodes have none.
     const open = async (): Promise<Cluster> => (await import('./cluster.ts')).openCluster(options);
