@@ -45,6 +45,14 @@ const savedPaths = async (client: Client): Promise<readonly string[]> => {
   return paths.toSorted();
 };
 
+/** An environment named `box` of a repository, once it is ready. */
+const readyBox = async (client: Client, source: string): Promise<string> => {
+  const project = await client.call('projectAdd', { body: { source } });
+  const { id } = await client.call('environmentCreate', { body: { project: project.id, name: 'box' } });
+  expect(await settledEnvironment(client, id)).toMatchObject({ state: 'ready', reason: null });
+  return id;
+};
+
 /** Which claims these are. */
 const uidsOf = (claims: Awaited<ReturnType<TestVolumes['claims']>>) => claims.map(({ metadata }) => metadata?.uid);
 
@@ -96,13 +104,13 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
     const place = placeOfTest(configPinned({ kubeconfig: way.path }), context);
     let life = await place.up();
     let client = place.client(life);
-    const repository = makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' });
-    await client.call('projectAdd', { body: { source: repository } });
     const exec = async (script: string): Promise<string> =>
       (await place.cli(['env', 'exec', 'box', '--', 'sh', '-c', script])).stdout;
-    const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'box' } });
-    expect(await settledEnvironment(client, id)).toMatchObject({ state: 'ready', reason: null });
-    await exec('echo one > one.txt; echo state > "$HOME/state"; echo tmp > "$TMPDIR/tmp"');
+    const id = await readyBox(client, makeRepository(place, 'on-a-volume', { init: 'echo init >> "$HOME/runs"' }));
+    await exec('echo one > one.txt; echo state > "$HOME/state"');
+    // Its pod goes while the node is up: the next command finds another one on the same claim.
+    await deletePods(instance);
+    expect(await exec('cat one.txt "$HOME/state"; echo tmp > "$TMPDIR/tmp"')).toBe('one\nstate\n');
     expect((await place.cli(['env', 'stop', 'box'])).code).toBe(0);
     const claim = uidsOf(await volumes.claims(instance));
     expect([claim.length, await podsOf(instance)]).toEqual([1, []]);

@@ -1,7 +1,7 @@
 // A place that is a folder of this machine: real commands, real keepers, and connections that a test can cut.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import type { Readable } from 'node:stream';
@@ -20,6 +20,8 @@ export type FakePlaces = PlaceProvider & {
   unconfigured: boolean;
   /** The root of an environment's place. */
   rootOf(environmentId: string): string;
+  /** Takes a place away with its programs, and leaves its files: `revive` gives them to another one. */
+  lose(environmentId: string): void;
 };
 
 type Open = { readonly child: ChildProcess; readonly lose: (why: string) => void };
@@ -66,13 +68,25 @@ const removeWhole = (path: string): void => {
   while (existsSync(path)) rmSync(path, { recursive: true, force: true });
 };
 
-/** Everything below the keepers of a place. */
-const measure = async (runs: string) => {
-  const keepers = readdirSync(runs).flatMap((name): number[] => {
+const keepersBelow = (runs: string): number[] =>
+  readdirSync(runs).flatMap((name): number[] => {
     const status = join(runs, name, 'status');
     return existsSync(status) ? [(JSON.parse(readFileSync(status, 'utf8')) as { pid: number }).pid] : [];
   });
-  const pids = (await Promise.all(keepers.map(descendants))).flat();
+
+/** Where the files of a place wait that was taken away. */
+const keptBelow = (directory: string, id: string): string => join(directory, id, 'kept');
+
+const restore = (directory: string, id: string, placeOf: () => Place): Place | null => {
+  const kept = keptBelow(directory, id);
+  if (!existsSync(kept)) return null;
+  renameSync(kept, join(directory, id, 'root'));
+  return placeOf();
+};
+
+/** Everything below the keepers of a place. */
+const measure = async (runs: string) => {
+  const pids = (await Promise.all(keepersBelow(runs).map(descendants))).flat();
   const sizes = await Promise.all(pids.map(residentBytes));
   return { processes: pids.length, memoryBytes: sizes.reduce((sum, size) => sum + size, 0), diskBytes: null };
 };
@@ -86,18 +100,24 @@ const sharedIn = (path: string | undefined, root: string): Pick<Place, 'shared'>
 };
 
 /** A provider whose places are folders below `directory`. */
-export const createFakePlaces = (directory: string, { shared }: { readonly shared?: string } = {}): FakePlaces => {
+export const createFakePlaces = (
+  directory: string,
+  { shared, keeps = false }: { readonly shared?: string; readonly keeps?: boolean } = {},
+): FakePlaces => {
   const open = new Set<Open>();
+  const lost = new Map<string, number>();
+  const numberOf = (id: string): number => lost.get(id) ?? 0;
   const rootOf = (id: string): string => join(directory, id, 'root');
   const reach = (): void => {
     if (places.unconfigured) throw new OrreryError('backend_unavailable', 'Nothing is configured.', { fix: 'Configure it.' });
     if (places.unreachable) throw new Error('the line is down');
   };
-  const state = async (id: string): Promise<PlaceState> => {
+  const isThere = (id: string, number: number): boolean => number === numberOf(id) && existsSync(rootOf(id));
+  const state = async (id: string, number: number): Promise<PlaceState> => {
     if (places.unreachable) return { state: 'unknown', why: 'the line is down' };
-    return existsSync(rootOf(id)) ? { state: 'running' } : { state: 'gone', why: 'its folder is not there' };
+    return isThere(id, number) ? { state: 'running' } : { state: 'gone', why: 'its folder is not there' };
   };
-  const placeOf = (id: string): Place => ({
+  const placeOf = (id: string, number = numberOf(id)): Place => ({
     ref: { id },
     identity: { host: `fake-${id}` },
     root: rootOf(id),
@@ -108,10 +128,10 @@ export const createFakePlaces = (directory: string, { shared }: { readonly share
     exec: async (command) => {
       if (places.unreachable) throw new Error('the line is down');
       // An engine that answers, and has no such place any more, refuses.
-      if (!existsSync(rootOf(id))) throw new OrreryError('backend_unavailable', 'There is no such place.');
+      if (!isThere(id, number)) throw new OrreryError('backend_unavailable', 'There is no such place.');
       return runCommand(command, open);
     },
-    state: () => state(id),
+    state: () => state(id, number),
     explain: () => Promise.resolve(null),
     stats: () => measure(join(rootOf(id), 'runs')),
     remove: async () => removeWhole(join(directory, id)),
@@ -130,6 +150,13 @@ export const createFakePlaces = (directory: string, { shared }: { readonly share
       reach();
       mkdirSync(rootOf(environmentId), { recursive: true, mode: 0o700 });
       return placeOf(environmentId);
+    },
+    ...(keeps ? { revive: async (id) => restore(directory, id, () => placeOf(id)) } : {}),
+    lose: (id) => {
+      for (const pid of keepersBelow(join(rootOf(id), 'runs'))) process.kill(pid, 'SIGKILL');
+      renameSync(rootOf(id), keptBelow(directory, id));
+      lost.set(id, numberOf(id) + 1);
+      places.cut();
     },
     find: async (id) => {
       reach();

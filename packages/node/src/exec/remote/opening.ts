@@ -11,6 +11,8 @@ import { unreachable } from './command.ts';
 import { createCustody } from './custody.ts';
 import { furnish } from './furnish.ts';
 import { gonePlace } from './gone-place.ts';
+import { createHealing } from './healing.ts';
+import type { PlaceSight } from './healing.ts';
 import { layoutOf } from './layout.ts';
 import { createLedger } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
@@ -79,7 +81,7 @@ const keepWays = ({ views }: Opening, line: DroppableLine, brokerSocket: string 
     line.place.detach();
   };
   views.add(letGo);
-  return { leave, drop };
+  return { leave, drop, letGo };
 };
 
 const foldersOf = ({ toolPaths = [], ownPaths = [] }: PlaceProvider): Pick<PlaceView, 'toolPaths' | 'ownPaths'> => ({
@@ -91,12 +93,23 @@ const foldersOf = ({ toolPaths = [], ownPaths = [] }: PlaceProvider): Pick<Place
 const pathsAsked = ({ provider }: Opening, { variables }: Place): string[] =>
   placeGrants({ variables, ...foldersOf(provider) }).map(({ path }) => path);
 
-/** The view of an environment in a place. The place may be gone: then everything asked of it says so. */
-const viewOf = async (
-  opening: Opening,
-  place: Place,
-  { spec, ledger, ready, known }: Opened & { readonly ready: boolean; readonly known?: Survey },
-): Promise<Environment> => {
+type Seen = Opened & { readonly ready: boolean; readonly known?: Survey };
+
+/** The view of an environment, in this place and in those that take its part where files outlive places. */
+const viewOf = async (opening: Opening, place: Place, seen: Seen): Promise<Environment> => {
+  const { spec, ledger } = seen;
+  const first = await sightOf(opening, place, seen);
+  // What was never open has nothing to go on with.
+  if (!seen.ready) return first.environment;
+  const again = async (): Promise<PlaceSight | null> => {
+    const other = await reviveNoted(opening, seen);
+    return other === null ? null : sightOf(opening, other, { spec, ledger, ready: true });
+  };
+  return createHealing({ spec, first, again });
+};
+
+/** What an environment is in one place. The place may be gone: then everything asked of it says so. */
+const sightOf = async (opening: Opening, place: Place, { spec, ledger, ready, known }: Seen): Promise<PlaceSight> => {
   const { provider, front, atStep } = opening;
   const line = lineTo(opening, place);
   const asked = pathsAsked(opening, place);
@@ -114,8 +127,8 @@ const viewOf = async (
   };
   const trees = treesOf(spec, place, line.layout);
   const kept = keptOf(spec, place, line.layout);
-  const ways = keepWays(opening, line, ready ? spec.brokerSocket : null);
-  return createRemoteEnvironment(
+  const { letGo, ...ways } = keepWays(opening, line, ready ? spec.brokerSocket : null);
+  const environment = createRemoteEnvironment(
     {
       backend: provider.name,
       spec,
@@ -130,6 +143,7 @@ const viewOf = async (
     },
     asked,
   );
+  return { environment, leave: ways.leave, letGo };
 };
 
 /** The broker's port inside: its own loopback has always the same; one that others use too gets one of its own. */
