@@ -1,6 +1,7 @@
 // Builds out of files that a test writes down.
 import { createHash } from 'node:crypto';
 import { connectEngine } from '../../src/exec/docker/engine.ts';
+import type { DockerOptions } from '../../src/exec/docker/options.ts';
 import { createImageBuilder, pruneImages } from '../../src/exec/docker/image-builder.ts';
 import type { ContextFile, ImageBuild } from '../../src/exec/image/build.ts';
 import { SMALL_IMAGE } from './engine.ts';
@@ -36,8 +37,14 @@ export const sampleBuild = (lines: readonly string[], files: Files = {}, over: P
 };
 
 /** What builds images in the engine at a socket, for one installation. */
-export const builderAt = (socket: string, installation: string, buildMs?: number) => {
+export const builderAt = (socket: string, installation: string, build: Partial<DockerOptions['build']> = {}) => {
   const engine = connectEngine(socket);
-  const parts = { options: sampleOptions({ image: SMALL_IMAGE }), installation, engine: () => engine, buildMs };
+  const options = sampleOptions({ image: SMALL_IMAGE });
+  const parts = {
+    options: { ...options, build: { ...options.build, ...build } },
+    installation,
+    engine: () => engine,
+    watchMs: 100,
+  };
   return { build: createImageBuilder(parts), prune: () => pruneImages(parts) };
 };

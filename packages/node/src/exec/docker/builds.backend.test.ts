@@ -1,6 +1,7 @@
 // Images out of a repository, by the builder of a real engine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { OrreryError } from '@orrery/protocol/errors';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { NODE, processesWith, uniqueSleep, until, word } from '../../../test/conformance/stage.ts';
 import type { BuildOrder } from '../../../test/docker/build-client.ts';
@@ -14,7 +15,7 @@ describeWithEngine(
   'images that are built',
   (engine) => {
     const { containers, create, installation, sweep } = createPlaces(engine);
-    const builder = (buildMs?: number) => builderAt(engine().socket, installation, buildMs);
+    const builder = (bounds?: Parameters<typeof builderAt>[2]) => builderAt(engine().socket, installation, bounds);
     const images = async (all = false): Promise<{ Id: string; RepoTags: string[] | null }[]> =>
       JSON.parse((await engine().ask('GET', `/images/json?all=${all}`)).text) as { Id: string; RepoTags: string[] | null }[];
     const builtNames = async (): Promise<string[]> =>
@@ -91,6 +92,52 @@ describeWithEngine(
       expect([await builtNames(), await containers()]).toEqual([before, []]);
     });
 
+    describe('reach no more than their bounds, each with its name', () => {
+      const refusal = async (bounds: Parameters<typeof builderAt>[2], ...lines: string[]) => {
+        const before = await builtNames();
+        const ending = builder(bounds).build(sampleBuild(['USER 0:0', ...lines]), () => undefined);
+        const { code, rule, message } = await ending.then(
+          () => ({ code: 'built', rule: '', message: '' }),
+          (thrown: OrreryError) => thrown,
+        );
+        await until('its containers are gone', async () => (await containers()).length === 0, LONG_MS);
+        expect(await builtNames()).toEqual(before);
+        return { code, bound: /build\.(\w+)/.exec(rule ?? '')?.[1], message };
+      };
+      const baseBytes = async (): Promise<number> =>
+        (JSON.parse((await engine().ask('GET', `/images/${SMALL_IMAGE}/json`)).text) as { Size: number }).Size;
+      const MIB = 1024 ** 2;
+
+      it('memory', async () => {
+        const step = `RUN x="$(head -c 200000000 /dev/zero | tr '\\0' a)"; echo "\${#x}"`;
+        expect(await refusal({ memoryBytes: 64 * MIB }, step)).toMatchObject({ code: 'limit_reached', bound: 'memoryBytes' });
+      });
+
+      it('processes', async () => {
+        const step =
+          'RUN sleep 1; sleep 2 & late=$!; (i=0; while [ $i -lt 64 ]; do sleep 2 & i=$((i+1)); done); wait $late; exit 1';
+        const reached = { code: 'limit_reached', bound: 'processes', message: expect.stringMatching(/fork/i) as unknown };
+        expect(await refusal({ processes: 24 }, step)).toMatchObject(reached);
+      });
+
+      it('disk: one file, many files, and many steps', async () => {
+        const diskBytes = (await baseBytes()) + 64 * MIB;
+        const [bounds, reached] = [{ diskBytes }, { code: 'limit_reached', bound: 'diskBytes' }];
+        expect(await refusal(bounds, `RUN head -c ${diskBytes + MIB} /dev/zero > /large`)).toMatchObject(reached);
+        const many = 'RUN for i in 1 2 3 4; do head -c 30000000 /dev/zero > /large$i; done; exec sleep 60';
+        expect(await refusal(bounds, many)).toMatchObject(reached);
+        const steps = [1, 2, 3, 4].map((i) => `RUN head -c 30000000 /dev/zero > /step${i}`);
+        expect(await refusal(bounds, ...steps)).toMatchObject(reached);
+      });
+
+      it('processors', async () => {
+        const said: string[] = [];
+        const quota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null || true';
+        await builder({ cpus: 0.5 }).build(sampleBuild([`RUN ${quota}; echo ${word()}`]), (line) => said.push(line));
+        expect(said.join('\n')).toMatch(/^50000( 100000)?$/m);
+      });
+    });
+
     describe('while they are built', () => {
       const begun = async (sleep: string): Promise<void> => until('it runs', () => processesWith(sleep).length > 0, LONG_MS);
       const over = async (sleep: string, before: readonly string[]): Promise<void> => {
@@ -101,7 +148,7 @@ describeWithEngine(
 
       it('end when they take too long', async () => {
         const [sleep, before] = [uniqueSleep(), await builtNames()];
-        const ending = builder(5_000).build(sampleBuild([`RUN ${sleep}`]), () => undefined);
+        const ending = builder({ timeMs: 5_000 }).build(sampleBuild([`RUN ${sleep}`]), () => undefined);
         await expect(ending).rejects.toMatchObject({ code: 'limit_reached', message: expect.stringContaining('5000 ms') });
         await over(sleep, before);
       });

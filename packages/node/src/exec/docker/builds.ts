@@ -1,11 +1,11 @@
 // Building images and taking them away: the calls to an engine for that.
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
-import { BUILD_MS } from '../image/limits.ts';
-import { call, follow, orNull, parse } from './engine-call.ts';
+import type { BuildBounds } from './build-bounds.ts';
+import { call, follow, followEvents, orNull, parse } from './engine-call.ts';
 import type { Labelled } from './engine-call.ts';
 import { LABELS } from './labels.ts';
-import { ENGINE_REMOVE_MS } from './limits.ts';
+import { ENGINE_CALL_MS, ENGINE_REMOVE_MS } from './limits.ts';
 import { imagesSchema } from './wire.ts';
 
 /** A build as the engine is asked for it. */
@@ -17,8 +17,7 @@ export type BuildRequest = {
   readonly args: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly network: boolean;
-  readonly memoryBytes: number | null;
-  readonly cpus: number | null;
+  readonly bounds: BuildBounds;
 };
 
 /** An image of a list. */
@@ -32,6 +31,10 @@ export type EngineBuilds = {
     request: BuildRequest,
     how: { readonly progress: (line: string) => void; readonly signal: AbortSignal },
   ): Promise<void>;
+  /** How many processes a container that runs may have from now on. */
+  boundProcesses(id: string, most: number): Promise<void>;
+  /** Tells of every container of an installation in which the kernel ended a program for want of memory, until the signal. */
+  watchMemory(installation: string, signal: AbortSignal, onKill: (container: string) => void): Promise<void>;
   /** Images with this installation's label, those without a name too. */
   listImages(installation: string): Promise<readonly ListedImage[]>;
   /** False when something uses it. */
@@ -47,8 +50,12 @@ const queryOf = (request: BuildRequest) => ({
   buildargs: { ...request.args },
   labels: { ...request.labels },
   ...(request.network ? {} : { networkmode: 'none' }),
-  ...(request.memoryBytes === null ? {} : { memory: request.memoryBytes, memswap: request.memoryBytes }),
-  ...(request.cpus === null ? {} : { cpuperiod: CPU_PERIOD, cpuquota: Math.round(request.cpus * CPU_PERIOD) }),
+  memory: request.bounds.memoryBytes,
+  memswap: request.bounds.memoryBytes,
+  cpuperiod: CPU_PERIOD,
+  cpuquota: Math.round(request.bounds.cpus * CPU_PERIOD),
+  // One file of it: what many files take together is measured.
+  ulimits: [{ Name: 'fsize', Soft: request.bounds.diskBytes, Hard: request.bounds.diskBytes }],
   // Containers of a build go with it, also when it fails.
   rm: true,
   forcerm: true,
@@ -72,8 +79,22 @@ export const engineBuilds = (docker: Docker): EngineBuilds => ({
           abortSignal.removeEventListener('abort', end);
         }
       },
-      BUILD_MS,
+      // Its own time is over before: then the signal says which bound that was.
+      request.bounds.timeMs + ENGINE_CALL_MS,
     ),
+  boundProcesses: (id, most) =>
+    call('bounding a build', async () => void (await docker.getContainer(id).update({ PidsLimit: most }))),
+  watchMemory: async (installation, signal, onKill) => {
+    const label = [`${LABELS.installation}=${installation}`];
+    // The types of the library do not know the signal.
+    const asked: Docker.GetEventsOptions & { readonly abortSignal: AbortSignal } = {
+      filters: { type: ['container'], event: ['oom'], label },
+      abortSignal: signal,
+    };
+    const stream = (await docker.getEvents(asked)) as unknown as Readable;
+    signal.addEventListener('abort', () => stream.destroy());
+    await followEvents(stream, ({ Actor }) => onKill(Actor.ID));
+  },
   listImages: (installation) =>
     call('the list of images', async () => {
       const filters = { label: [`${LABELS.installation}=${installation}`] };

@@ -6,7 +6,8 @@ import { systemClock } from '../../kernel/clock.ts';
 import { withDeadline } from '../../kernel/deadline.ts';
 import { engineError, engineUnreachable, statusOf } from './engine-error.ts';
 import { ENGINE_CALL_MS } from './limits.ts';
-import { progressSchema } from './wire.ts';
+import { eventSchema, progressSchema } from './wire.ts';
+import type { EngineEvent } from './wire.ts';
 
 /** Something with labels. */
 export type Labelled = { readonly id: string; readonly labels: Readonly<Record<string, string>> };
@@ -42,20 +43,27 @@ export const parse = <T extends z.ZodType>(schema: T, answer: unknown): z.output
   });
 };
 
-/** Reads progress to its end; an error in it is thrown, since the engine answers 200 before it knows. */
-export const follow = async (stream: NodeJS.ReadableStream, progress: (line: string) => void): Promise<void> => {
+const linesOf = async (stream: Readable, take: (line: string) => void): Promise<void> => {
   let rest = '';
-  const take = (line: string): void => {
-    if (line.trim() === '') return;
-    const { stream: text, status, error } = parse(progressSchema, JSON.parse(line));
-    if (error !== undefined) throw new OrreryError('backend_unavailable', `The container engine says: ${error.slice(0, 500)}`);
-    const shown = (text ?? status ?? '').trimEnd();
-    if (shown !== '') progress(shown);
-  };
-  for await (const part of stream as Readable) {
+  for await (const part of stream) {
     const lines = (rest + String(part)).split('\n');
     rest = lines.pop() ?? '';
     lines.forEach(take);
   }
   take(rest);
+};
+
+/** Reads events until their stream ends. */
+export const followEvents = (stream: Readable, onEvent: (event: EngineEvent) => void): Promise<void> =>
+  linesOf(stream, (line) => (line.trim() === '' ? undefined : onEvent(parse(eventSchema, JSON.parse(line)))));
+
+/** Reads progress to its end; an error in it is thrown, since the engine answers 200 before it knows. */
+export const follow = async (stream: NodeJS.ReadableStream, progress: (line: string) => void): Promise<void> => {
+  await linesOf(stream as Readable, (line) => {
+    if (line.trim() === '') return;
+    const { stream: text, status, error } = parse(progressSchema, JSON.parse(line));
+    if (error !== undefined) throw new OrreryError('backend_unavailable', `The container engine says: ${error.slice(0, 500)}`);
+    const shown = (text ?? status ?? '').trimEnd();
+    if (shown !== '') progress(shown);
+  });
 };

@@ -6,7 +6,11 @@ import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { createMutex } from '../../kernel/mutex.ts';
 import type { ImageBuild } from '../image/build.ts';
 import { readDockerfile } from '../image/dockerfile.ts';
-import { BUILD_MS, BUILD_OUTPUT_BYTES, BUILD_TAIL_LINES, BUILT_IMAGE_BYTES } from '../image/limits.ts';
+import { BUILD_OUTPUT_BYTES, BUILD_TAIL_LINES, BUILD_WATCH_MS } from '../image/limits.ts';
+import { boundReached, boundsOf } from './build-bounds.ts';
+import type { BuildBound, BuildBounds } from './build-bounds.ts';
+import { watchBuild } from './build-watch.ts';
+import type { BuildWatch } from './build-watch.ts';
 import type { Engine } from './engine.ts';
 import { BUILD_REPOSITORY, ensureImage, isBuiltName } from './image.ts';
 import { describeEngine, kindOf } from './kind.ts';
@@ -20,8 +24,8 @@ export type BuilderParts = {
   readonly options: DockerOptions;
   readonly installation: string;
   readonly engine: () => Promise<Engine>;
-  /** How long a build may take. */
-  readonly buildMs?: number;
+  /** How often a build is measured. */
+  readonly watchMs?: number;
 };
 
 /** Builds an image unless it is there; answers its name. */
@@ -71,7 +75,7 @@ async function* archiveOf(dockerfile: string, { files, contents }: ImageBuild): 
 }
 
 /** Passes lines on, remembers the last ones, and ends a build that prints without end. */
-const createLines = (progress: (line: string) => void, over: AbortController) => {
+const createLines = (progress: (line: string) => void, over: AbortController, watch: BuildWatch) => {
   const tail: string[] = [];
   let bytes = 0;
   return {
@@ -79,6 +83,7 @@ const createLines = (progress: (line: string) => void, over: AbortController) =>
       bytes += line.length;
       if (bytes > BUILD_OUTPUT_BYTES) over.abort(tooMuch(`It printed more than ${BUILD_OUTPUT_BYTES} bytes.`));
       if (over.signal.aborted) return;
+      watch.line(line);
       tail.push(line);
       if (tail.length > BUILD_TAIL_LINES) tail.shift();
       progress(line);
@@ -89,8 +94,20 @@ const createLines = (progress: (line: string) => void, over: AbortController) =>
 
 const tooMuch = (what: string): OrreryError =>
   new OrreryError('limit_reached', `The image of the project was not built. ${what}`, {
-    rule: 'Builds are bounded in time, output and size.',
+    rule: 'Builds are bounded in what they print.',
   });
+
+/** How a shell says that a program was ended since a file grew beyond its bound (128 and SIGXFSZ). */
+const FILE_TOO_LARGE = /returned a non-zero code: 153\b/;
+
+/** What a failure of the engine's means: a bound that was reached, or whatever it says. */
+const meaningOf = async (thrown: unknown, { watch, bounds, tail }: Watched): Promise<OrreryError> => {
+  const { message } = toOrreryError(thrown);
+  const bound = FILE_TOO_LARGE.test(message) ? 'diskBytes' : await watch.reached();
+  return bound === null ? failed(thrown, tail()) : boundReached(bound, bounds, `\n${message}\n${tail()}`);
+};
+
+type Watched = { readonly watch: BuildWatch; readonly bounds: BuildBounds; readonly tail: () => string };
 
 const failed = (thrown: unknown, tail: string): OrreryError => {
   const { code, message, rule, fix } = toOrreryError(thrown);
@@ -107,14 +124,16 @@ type Run = { readonly engine: Engine; readonly tag: string; readonly key: string
 
 /** One build from its beginning to its end; nothing of one that failed has the name. */
 const run = async (parts: BuilderParts, { engine, tag, key, build }: Run, progress: (line: string) => void): Promise<void> => {
-  const { options, installation, buildMs = BUILD_MS } = parts;
+  const { options, installation, watchMs: everyMs = BUILD_WATCH_MS } = parts;
+  const bounds = boundsOf(options);
   const over = new AbortController();
-  const lines = createLines(progress, over);
-  const timer = setTimeout(() => over.abort(tooMuch(`It took longer than ${buildMs} ms.`)), buildMs);
+  const end = (bound: BuildBound): void => over.abort(boundReached(bound, bounds));
+  const watch = watchBuild({ engine, installation, bounds, everyMs, end, refuse: (error) => over.abort(error) });
+  const lines = createLines(progress, over, watch);
+  const timer = setTimeout(() => end('timeMs'), bounds.timeMs);
   const label = `LABEL ${LABELS.installation}=${JSON.stringify(installation)}`;
   const archive = Readable.from(archiveOf(readDockerfile(build.dockerfile, build.args).withLabel(label), build));
   const signal = AbortSignal.any([over.signal, build.signal]);
-  const { memoryBytes, cpus } = options;
   const request = {
     tag,
     dockerfile: DOCKERFILE,
@@ -122,15 +141,15 @@ const run = async (parts: BuilderParts, { engine, tag, key, build }: Run, progre
     args: build.args,
     labels: { [LABELS.installation]: installation, [LABELS.build]: key },
     network: build.network,
-    memoryBytes,
-    cpus,
+    bounds,
   };
   try {
     await engine.build(archive, request, { progress: lines.take, signal });
   } catch (thrown) {
     if (signal.aborted) throw signal.reason;
-    throw failed(thrown, lines.tail());
+    throw await meaningOf(thrown, { watch, bounds, tail: lines.tail });
   } finally {
+    watch.stop();
     clearTimeout(timer);
     archive.destroy();
   }
@@ -178,9 +197,10 @@ export const createImageBuilder = (parts: BuilderParts): ImageBuilder => {
       const image = await finished(engine, { tag, key, installation });
       if (image === null)
         throw failed(new OrreryError('backend_unavailable', 'The engine says that it was, and has no such image.'), '');
-      if ((image.Size ?? 0) <= BUILT_IMAGE_BYTES) return tag;
+      const bounds = boundsOf(options);
+      if ((image.Size ?? 0) <= bounds.diskBytes) return tag;
       await engine.removeImage(tag);
-      throw tooMuch(`It would take ${image.Size} bytes; ${BUILT_IMAGE_BYTES} are allowed.`);
+      throw boundReached('diskBytes', bounds);
     });
   };
 };

@@ -1,5 +1,6 @@
 import { version } from '@orrery/protocol/version';
 import { z } from 'zod';
+import { BUILD_MS, BUILT_IMAGE_BYTES } from '../image/limits.ts';
 import { LEAST_MEMORY_BYTES } from './limits.ts';
 
 /** The image that is taken when nobody names one; made by `docker/` of the repository. */
@@ -32,6 +33,31 @@ export const dockerOptions = z.strictObject({
   memoryBytes: z.int().min(LEAST_MEMORY_BYTES).nullable().default(null).describe('Memory of one container, without swap'),
   cpus: z.number().positive().max(1024).nullable().default(null).describe('Processors of one container, for example 1.5'),
   processes: z.int().min(1).max(4_000_000).nullable().default(null).describe('Processes of one container'),
+  build: z
+    .strictObject({
+      memoryBytes: z
+        .int()
+        .min(LEAST_MEMORY_BYTES)
+        .nullable()
+        .default(null)
+        .describe('Memory of one step, without swap; else memoryBytes, else 4 GiB'),
+      cpus: z.number().positive().max(1024).nullable().default(null).describe('Processors of one step; else cpus, else 2'),
+      processes: z
+        .int()
+        .min(4)
+        .max(4_000_000)
+        .nullable()
+        .default(null)
+        .describe('Processes of one step; else processes, else 4096'),
+      diskBytes: z
+        .int()
+        .min(1_048_576)
+        .default(BUILT_IMAGE_BYTES)
+        .describe('Size of the image with its bases, while it is made and when it is done, and of one file'),
+      timeMs: z.int().min(1_000).max(86_400_000).default(BUILD_MS).describe('How long a build may take'),
+    })
+    .prefault({})
+    .describe('Bounds of a build of an image of a project'),
   readOnlyRoot: z
     .boolean()
     .default(false)

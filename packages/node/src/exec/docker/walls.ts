@@ -25,6 +25,7 @@ export const CANNOT_STOP: readonly string[] = [
   'A fault of the kernel, which containers share with their machine, or of the engine, which is root on it.',
   'Whatever an image brings: its programs are as trusted as who made it.',
   'Filling the disk of the engine: it bounds the files of a container only on a few file systems, and no limit is set.',
+  'A build of an image (execution.allowBuild) that passes its bound of disk between two looks at it, two seconds apart, or its bound of processes in the moment before a step gets it: the builder of the engine holds neither. Memory, processors and the size of one file it holds.',
   'Changing hooks, settings and other protected paths in its copy of the checkout: the node never runs or reads them from there.',
   'Seeing and signalling other programs of the same environment, its hooks among them.',
   'Sending data to an allowed host: names are checked, contents are not.',

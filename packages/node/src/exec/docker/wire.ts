@@ -37,6 +37,7 @@ export const containerSchema = z.object({
   }),
   HostConfig: z.object({ Memory: z.number().optional() }).optional(),
   SizeRw: z.number().nullish(),
+  SizeRootFs: z.number().nullish(),
   Mounts: z.array(z.object({ Type: z.string(), Source: z.string().optional(), Destination: z.string() })).nullish(),
 });
 
@@ -47,6 +48,7 @@ export const execSchema = z.object({ Running: z.boolean(), ExitCode: z.int().nul
 
 export const statsSchema = z.object({
   memory_stats: z.object({ usage: z.number().optional(), stats: z.record(z.string(), z.number()).nullish() }).nullish(),
+  pids_stats: z.object({ current: z.number().optional() }).nullish(),
 });
 
 /** One line of the progress of a pull or a build. */
@@ -56,6 +58,9 @@ export const progressSchema = z.object({
   error: z.string().optional(),
 });
 
+export const eventSchema = z.object({ Actor: z.object({ ID: z.string() }) });
+
+export type EngineEvent = z.output<typeof eventSchema>;
 export type EngineAbout = z.output<typeof aboutSchema>;
 export type EngineImage = z.output<typeof imageSchema>;
 export type EngineContainer = z.output<typeof containerSchema>;

@@ -8,6 +8,12 @@ export const CONTEXT_FILE_BYTES = 64 * 1024 * 1024;
 export const CONTEXT_FILES = 50_000;
 /** A whole build: installing a toolchain over a slow line, not a night. */
 export const BUILD_MS = 30 * 60_000;
+/** Memory of one step of a build, without swap: a linker of a large program fits. */
+export const BUILD_MEMORY_BYTES = 4 * 1024 ** 3;
+/** Processors of one step: the tasks that run meanwhile keep theirs on most machines. */
+export const BUILD_CPUS = 2;
+/** How often the disk and the processes of a build are measured: between two looks a fast disk takes a few gigabytes. */
+export const BUILD_WATCH_MS = 2_000;
 /** What a build may print: beyond, it is one that never ends. */
 export const BUILD_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** An image that a build made: a browser and three toolchains fit; beyond, it fills disks. */
