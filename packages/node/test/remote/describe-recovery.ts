@@ -13,6 +13,16 @@ import { sampleEnvironment, sampleRun } from '../exec/sample-specs.ts';
 import type { BackendModule, CrashOrder, CrashStep } from './crash-client.ts';
 import { runScript } from './scripts.ts';
 
+/** At which steps a node dies, and what becomes of its environment then. */
+export type RecoverySteps = {
+  /** The next node goes on with it. */
+  readonly resumed: readonly CrashStep[];
+  /** The next node closes it and runs nothing more in it. */
+  readonly closed: readonly CrashStep[];
+  /** Nobody comes for it; the step `run` is always among them. */
+  readonly reclaimed: readonly CrashStep[];
+};
+
 /** What is told of a backend. */
 export type RecoverySubject = {
   /** Path of the module that makes it, and the module itself. */
@@ -24,6 +34,8 @@ export type RecoverySubject = {
   readonly installation: () => string;
   /** What there is of a node's environments. */
   readonly left: (installation: string) => Promise<readonly string[]>;
+  /** Default: every step, each that runs nothing, and some. */
+  readonly steps?: RecoverySteps;
   /** Looks at a node that stands still at a step; answers what must be true once it is dead. */
   readonly watch?: (stateDir: string, step: CrashStep) => () => Promise<void>;
   /** Puts something there that belongs to nobody; answers the proof that it is there still. */
@@ -35,6 +47,12 @@ const BEFORE: readonly CrashStep[] = ['place-recorded', 'place-made', 'place-not
 
 /** Steps at which what ran is not in the checkout of this machine yet, or never was. */
 const NOT_RUN: readonly CrashStep[] = [...BEFORE, 'place-open'];
+
+const EVERY: RecoverySteps = {
+  resumed: [...placeSteps, 'run'],
+  closed: [...BEFORE, 'run'],
+  reclaimed: ['place-made', 'staged-in', 'run', 'staged-out'],
+};
 
 const SCRIPT = 'echo new > made; rm gone; chmod 750 script; ln -s made link; echo made; sleep 1; echo more >> made';
 
@@ -75,6 +93,7 @@ const dieAt = async ({ watch }: RecoverySubject, order: CrashOrder): Promise<voi
 
 /** Runs every case of the suite. */
 export const describeRecovery = (name: string, subject: RecoverySubject): void => {
+  const { steps = EVERY } = subject;
   describe(name, () => {
     let root = '';
     let spec: EnvironmentSpec;
@@ -103,28 +122,25 @@ export const describeRecovery = (name: string, subject: RecoverySubject): void =
       expect(existsSync(records) ? readdirSync(records) : []).toEqual([]);
     };
 
-    it.each([...placeSteps, 'run' as const])(
-      'killed at %s: what was done is here, and nothing is there any more',
-      async (step) => {
-        await die(step);
-        const backend = nextNode();
-        const environment = BEFORE.includes(step) ? await backend.open(spec) : await backend.reopen(spec);
-        const handle = BEFORE.includes(step) || step === 'place-removed' ? null : await environment.reattach('the-run');
-        if (step === 'run') {
-          // It went on without the node.
-          expect((await handle!.wait()).exitCode).toBe(0);
-          await handle!.finish();
-        }
-        expect(await environment.close()).toEqual({ lost: null });
-        const work = NOT_RUN.includes(step) ? ['gone', 'script'] : ['link', 'made', 'script'];
-        expect(readdirSync(spec.workdir).toSorted()).toEqual(work);
-        if (work.includes('made')) expect(readFileSync(join(spec.workdir, 'made'), 'utf8')).toBe('new\nmore\n');
-        expect(await backend.reclaim([])).toEqual([]);
-        await nothingLeft(backend);
-      },
-    );
+    it.each(steps.resumed)('killed at %s: what was done is here, and nothing is there any more', async (step) => {
+      await die(step);
+      const backend = nextNode();
+      const environment = BEFORE.includes(step) ? await backend.open(spec) : await backend.reopen(spec);
+      const handle = BEFORE.includes(step) || step === 'place-removed' ? null : await environment.reattach('the-run');
+      if (step === 'run') {
+        // It went on without the node.
+        expect((await handle!.wait()).exitCode).toBe(0);
+        await handle!.finish();
+      }
+      expect(await environment.close()).toEqual({ lost: null });
+      const work = NOT_RUN.includes(step) ? ['gone', 'script'] : ['link', 'made', 'script'];
+      expect(readdirSync(spec.workdir).toSorted()).toEqual(work);
+      if (work.includes('made')) expect(readFileSync(join(spec.workdir, 'made'), 'utf8')).toBe('new\nmore\n');
+      expect(await backend.reclaim([])).toEqual([]);
+      await nothingLeft(backend);
+    });
 
-    it.each([...BEFORE, 'run' as const])('killed at %s: it is closed without anything more running in it', async (step) => {
+    it.each(steps.closed)('killed at %s: it is closed without anything more running in it', async (step) => {
       await die(step);
       const backend = nextNode();
       const environment = await backend.reopen(spec);
@@ -134,7 +150,7 @@ export const describeRecovery = (name: string, subject: RecoverySubject): void =
     });
 
     describe('and nobody comes for it', () => {
-      it.each(['place-made', 'staged-in', 'run', 'staged-out'] as const)('killed at %s: it is reclaimed', async (step) => {
+      it.each(steps.reclaimed)('killed at %s: it is reclaimed', async (step) => {
         await die(step);
         const backend = nextNode();
         expect(await backend.reclaim([spec.id])).toEqual([]);
