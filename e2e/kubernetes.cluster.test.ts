@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TEST_IMAGE, deletePods, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
+import { TEST_IMAGE, deletePods, evictPods, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
 import { freshInstance } from '../packages/node/test/kubernetes/provider.ts';
 import { makeVolumes, type TestVolumes } from '../packages/node/test/kubernetes/volumes.ts';
 import { commandsOn, verdictOf } from './support/commands.ts';
@@ -80,7 +80,7 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
   const there = async (): Promise<unknown[]> => [...(await podsOf(instance)), ...(await volumes.claims(instance))];
   const subject = { backend: 'kubernetes', there };
 
-  it('a task in the image it names whose pod is taken away is interrupted, and what it did until then is its result', async (context) => {
+  it('a task in the image it names whose pod is evicted is interrupted and says so, and what it did until then is its result', async (context) => {
     const place = placeOfTest(configAllowing(), context);
     const life = await place.up();
     const client = place.client(life);
@@ -90,9 +90,10 @@ describe('on kubernetes with volumes', { timeout: 400_000 }, () => {
       image: TEST_IMAGE,
     });
     await printed(client, id, 'made');
-    await deletePods(instance);
+    await evictPods(instance);
     const task = await taskEnd(client, id, 240_000);
     expect(verdictOf(task)).toEqual(['interrupted', 'infrastructure']);
+    expect(task.reason).toMatch(/evict/i);
     const { files } = await client.call('taskDiff', { params: { id } });
     expect(files.map(({ path, status }) => `${status} ${path}`)).toEqual(['added made.txt']);
     expect(await settledLeftovers(place, life.pid, 60_000)).toEqual(nothing);

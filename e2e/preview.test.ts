@@ -1,18 +1,18 @@
 /** Ports of environments in a browser: at an origin of their own, and never another's program. */
-import { request, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@orrery/client';
-import type { PreviewLink } from '@orrery/protocol';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { chromium, startChromium } from './support/chromium.ts';
 import { commandsOn } from './support/commands.ts';
 import { devServer } from './support/dev-server.ts';
 import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
+import { dial, look, previewsOn } from './support/preview.ts';
 import { eventsOf, printed, taskEnd, textOf, waitFor } from './support/wait.ts';
 
 const toolPaths = [dirname(dirname(process.execPath))];
@@ -28,29 +28,7 @@ beforeAll(async () => {
 });
 const { send } = commandsOn(place, () => client);
 
-type Answer = { readonly status: number; readonly body: string; readonly cookie: string };
-
-const dial = (url: string, headers: Readonly<Record<string, string>>) => {
-  const { host, port, pathname, search } = new URL(url);
-  return request({ host: '127.0.0.1', port, path: `${pathname}${search}`, headers: { host, ...headers }, agent: false });
-};
-
-const look = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
-  const [answer] = (await once(dial(url, headers).end(), 'response')) as [IncomingMessage];
-  const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-  return { status: answer.statusCode ?? 0, body: await text(answer), cookie };
-};
-
-const preview = async (...args: readonly string[]): Promise<PreviewLink> => {
-  const answer = await place.cli(['env', 'preview', ...args, '--json']);
-  expect([answer.code, answer.stderr]).toEqual([0, expect.anything()]);
-  return answer.envelope().result as PreviewLink;
-};
-
-const entered = async (...args: readonly string[]): Promise<{ readonly origin: string; readonly cookie: string }> => {
-  const { link, origin } = await preview(...args);
-  return { origin, cookie: (await look(link)).cookie };
-};
+const { preview, entered } = previewsOn(place);
 
 /** A task whose program listens, and the port inside. */
 const serving = async (name: string, backend: string, port = 0): Promise<{ readonly id: string; readonly port: string }> => {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { CoreV1Api, KubeConfig, PolicyApi } from '@kubernetes/client-node';
 import { instanceSelector } from '../../src/exec/kubernetes/manifest.ts';
 import { clusterRecipe } from '../../../../tools/machine.ts';
 
@@ -53,6 +53,24 @@ export const deletePods = async (instance: string): Promise<void> => {
   const core = coreOfTests();
   for (const name of await podsOf(instance))
     await core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
+};
+
+/** Evicts them as a drain of their machine does: by the eviction interface of the cluster, in the form that it has. */
+export const evictPods = async (instance: string): Promise<void> => {
+  const core = coreOfTests();
+  const apiVersion = (await hasPolicy()) ? 'policy/v1' : 'policy/v1beta1';
+  for (const name of await podsOf(instance)) {
+    const body = { apiVersion, kind: 'Eviction', metadata: { name, namespace: 'default' } };
+    await core.createNamespacedPodEviction({ namespace: 'default', name, body });
+  }
+};
+
+/** Whether the cluster has version 1 of what evicts (Kubernetes 1.22 and later). */
+const hasPolicy = async (): Promise<boolean> => {
+  const config = new KubeConfig();
+  config.loadFromFile(testKubeconfig());
+  const { versions } = await config.makeApiClient(PolicyApi).getAPIGroup();
+  return versions.some(({ version }) => version === 'v1');
 };
 
 /** Pods of that name in the cluster, those left out that are being deleted. */

@@ -76,7 +76,16 @@ describe('whether a pod is there', () => {
   });
 
   it('why it ended is said, and nothing is guessed', () => {
-    expect(endedByCluster(null)).toBe('The pod was deleted.');
+    expect(endedByCluster(null)).toBe('The pod ended: it was deleted, as evictions, drained machines and people do.');
+    const deleted = (status: Status): V1Pod => ({
+      metadata: { name: 'p', uid: 'u1', deletionTimestamp: new Date(0) },
+      status: { containerStatuses: [terminated('Error', 137)], ...status },
+    });
+    expect(endedByCluster(deleted({}))).toBe('The pod ended: it was deleted, as evictions, drained machines and people do.');
+    const message = 'Eviction API: evicting';
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message }];
+    expect(endedByCluster(deleted({ conditions }))).toBe('The pod ended: EvictionByEvictionAPI: Eviction API: evicting.');
+    expect(endedByCluster(deleted({ reason: 'Evicted', message: 'low on disk' }))).toBe('The pod ended: Evicted: low on disk.');
     expect(endedByCluster(pod({ phase: 'Running' }))).toBeNull();
     expect(endedByCluster(pod({ phase: 'Failed', reason: 'Evicted', message: 'low on disk' }))).toBe(
       'The pod ended: Evicted: low on disk.',

@@ -30,10 +30,19 @@ const sentence = (...parts: readonly (string | undefined)[]): string =>
     .join(': ')
     .slice(0, 500);
 
+/** Nobody says of a pod that was deleted why, but for clusters that note why they disturbed it (Kubernetes 1.26 and later). */
+const DELETED = 'it was deleted, as evictions, drained machines and people do';
+
+const whyDeleted = (pod: V1Pod): string => {
+  const disruption = pod.status?.conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True');
+  return disruption === undefined ? DELETED : sentence(disruption.reason, disruption.message);
+};
+
 const ended = (pod: V1Pod): string | null => {
   const { phase, reason, message } = pod.status ?? {};
   const terminated = statusOf(pod)?.state?.terminated;
   if (phase !== 'Failed' && phase !== 'Succeeded' && terminated === undefined) return null;
+  if (reason === undefined && pod.metadata?.deletionTimestamp !== undefined) return whyDeleted(pod);
   const deadline = reason === 'DeadlineExceeded' ? 'the pod was older than deadlineSeconds' : undefined;
   const memory = terminated?.reason === 'OOMKilled' ? 'it used more memory than its limit' : undefined;
   const code = terminated === undefined ? undefined : `exit code ${terminated.exitCode}`;
@@ -67,7 +76,7 @@ export const stateOf = (pod: V1Pod | null, uid: string): PlaceState => {
 
 /** Why programs of a pod may have been ended by the cluster; null when nothing is known. */
 export const endedByCluster = (pod: V1Pod | null): string | null => {
-  if (pod === null) return 'The pod was deleted.';
+  if (pod === null) return `The pod ended: ${DELETED}.`;
   const over = ended(pod);
   const last = statusOf(pod)?.lastState?.terminated;
   if (over !== null) return `The pod ended: ${over}.`;
