@@ -5,7 +5,8 @@ import { dirname } from 'node:path';
 import { openAttached, watchAttached } from './boot/attached.ts';
 import { openDoor } from './boot/door.ts';
 import { openNamedEnvironments } from './boot/environments.ts';
-import { cleanHourly } from './boot/retention.ts';
+import { cleanHourly, type RetentionParts } from './boot/retention.ts';
+import { createSessionPruning } from './boot/session-pruning.ts';
 import { openTalking, sweepOrphans } from './boot/sessions.ts';
 import { checkInstallation } from './boot/installation.ts';
 import type { NodeState } from './boot/node-state.ts';
@@ -83,7 +84,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await announce(parts, state, recovered);
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
-  ending.closeLater(cleanHourly({ ...parts, environments: work.environments, sweepAttachments: () => sweepOrphans(parts) }));
+  ending.closeLater(cleanHourly(retentionOf(parts, work)));
   ending.closeLater(watchAttached(work.attached, parts));
   ending.closeLater(parts.screens.thread.close);
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
@@ -92,6 +93,14 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   talking.watch();
   return { url: api.url, installationId: state.installationId, stop: ending.stop, ended: ending.ended };
 };
+
+/** What goes after some days. */
+const retentionOf = (parts: Parts, { environments }: Pick<ReturnType<typeof openWork>, 'environments'>): RetentionParts => ({
+  ...parts,
+  environments,
+  sweepAttachments: () => sweepOrphans(parts),
+  pruneSessions: createSessionPruning(parts),
+});
 
 /** The bundled model is there before what was going when the node ended asks it again. */
 const startScripted = async ({ store, scripted }: Parts): Promise<void> => {

@@ -18,6 +18,7 @@ describe('retention by the node itself', () => {
       config: { current: () => nodeSchema.parse({ retention }) },
       log: { warn: () => undefined },
       sweepAttachments: async () => 0,
+      pruneSessions: async () => undefined,
       conversationsDirectory: join(tmpdir(), 'orrery-no-conversations'),
     });
     vi.advanceTimersByTime(3 * RETENTION_MS);

@@ -14,6 +14,8 @@ export type RetentionParts = {
   readonly conversationsDirectory: string;
   /** Removes files that were given to sessions and that nobody names. */
   readonly sweepAttachments: () => Promise<number>;
+  /** Removes what nobody asks for any more of sessions, and of those that ended, up to an instant. */
+  readonly pruneSessions: (beforeMs: number) => Promise<unknown>;
 };
 
 const DAY_MS = 86_400_000;
@@ -29,13 +31,15 @@ export const cleanHourly = ({
   log,
   conversationsDirectory,
   sweepAttachments,
+  pruneSessions,
 }: RetentionParts): (() => void) => {
   const clean = (): void => {
-    const { asideDays, conversationDays, environmentDays } = config.current().retention;
+    const { asideDays, conversationDays, environmentDays, sessionDays } = config.current().retention;
     const work = [
       workspace.reclaim({ dryRun: false, days: asideDays }),
       workspace.reclaimSetups(),
       sweepAttachments(),
+      pruneSessions(clock.nowMs() - sessionDays * DAY_MS),
       dropConversations(conversationsDirectory, clock.nowMs() - conversationDays * DAY_MS),
       ...(environmentDays === null ? [] : [environments.prune({ dryRun: false, actor: 'node' })]),
     ];

@@ -101,6 +101,9 @@ const turnProgram = z
 /** What an operator declares of a program. */
 export type DeclaredHarness = z.output<typeof turnProgram>;
 
+/** Days that records of processes and questions of sessions are kept after their end. */
+const SESSION_DAYS = 30;
+
 /** The schema of `config.yaml`. Reading `{}` gives every default. */
 export const nodeSchema = z.strictObject({
   name: z.string().min(1).max(100).default('orrery').describe('What the node calls itself'),
@@ -238,6 +241,12 @@ export const nodeSchema = z.strictObject({
         .max(36_500)
         .default(CONVERSATION_DAYS)
         .describe('Days that the conversation of a task is kept, so that another task can continue it'),
+      sessionDays: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .default(SESSION_DAYS)
+        .describe('Days that records of what ran and was asked in sessions are kept after its end; log and inputs stay'),
     })
     .prefault({}),
   prices: z

@@ -8,6 +8,7 @@ export {
   markTold,
   openInteraction,
   removeInteractions,
+  removeOldInteractions,
   settleInteraction,
   untold,
 } from './store.ts';

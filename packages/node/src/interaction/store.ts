@@ -105,6 +105,24 @@ export const markTold = async (db: Kysely<Tables>, id: string): Promise<void> =>
 export const overdue = (db: Kysely<Tables>, nowMs: number): Promise<InteractionRow[]> =>
   db.selectFrom('interaction').selectAll().where('state', '=', 'open').where('deadline_at', '<=', nowMs).execute();
 
+/** Removes what was settled in sessions that ended before an instant, at most so many; answers how many. The log keeps what was asked and answered. */
+export const removeOldInteractions = async (
+  db: Kysely<Tables>,
+  { beforeMs, most }: { readonly beforeMs: number; readonly most: number },
+): Promise<number> => {
+  const rows = await db
+    .selectFrom('interaction')
+    .innerJoin('session', 'session.id', 'interaction.session_id')
+    .select('interaction.id')
+    .where('session.ended_at', '<', beforeMs)
+    .where('interaction.state', '=', 'settled')
+    .limit(most)
+    .execute();
+  const ids = rows.map(({ id }) => id);
+  if (ids.length > 0) await db.deleteFrom('interaction').where('id', 'in', ids).execute();
+  return ids.length;
+};
+
 /** Everything that a session asked, for one that is deleted. */
 export const removeInteractions = async (db: Kysely<Tables>, sessionId: string): Promise<void> => {
   await db.deleteFrom('interaction').where('session_id', '=', sessionId).execute();

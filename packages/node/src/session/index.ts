@@ -11,6 +11,7 @@ export {
 export { checkpointsOf, findCheckpoint, insertCheckpoint, removeCheckpoints, type CheckpointRow } from './checkpoint-store.ts';
 export type { SessionConductor, SessionLook } from './doors.ts';
 export { handOverRecord } from './hand-over-record.ts';
+export { createCheckpointSweep, pruneAll, PRUNED_AT_ONCE, removeRuns } from './pruning.ts';
 export { createTakeBack } from './take-back.ts';
 export { createSessionReview, type SessionReview } from './review.ts';
 export { createSessionHistory, type SessionHistory } from './history.ts';

@@ -49,6 +49,20 @@ const state = () => ({
 });
 
 describe('a checkout that goes back', () => {
+  it('has its checkpoints listed by the mirror until each is dropped, and an unknown project has none', async () => {
+    const row = await node.store.read.selectFrom('checkout').select('project_id').executeTakeFirstOrThrow();
+    const project = String(row.project_id);
+    const [one, other] = [await checkpoint(), await checkpoint()];
+    const listed = await node.workspace.checkpoints(project);
+    expect(listed.map(({ ref, sha }) => [ref.startsWith('refs/orrery/checkpoints/ses_a/c'), sha])).toEqual([
+      [true, one.sha],
+      [true, other.sha],
+    ]);
+    await node.workspace.dropCheckpoint(project, listed[0]!);
+    expect(await node.workspace.checkpoints(project)).toEqual([listed[1]]);
+    expect(await node.workspace.checkpoints('prj_nowhere')).toEqual([]);
+  });
+
   it('has its commits, branch, index, files, modes and links again; what was there is saved', async () => {
     writeFiles(checkout.path, { 'staged.txt': 'staged\n', 'untracked.txt': 'untracked\n', 'run.sh': '#!/bin/sh\n' });
     chmodSync(at('run.sh'), 0o755);

@@ -8,7 +8,7 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { absoluteBytes, isErrno, lookAt, showBytes, walkTree, type BytePath } from '../files/tree-walk.ts';
 import { placeAgentHead } from '../git/agent-git-write.ts';
 import { readAgentGit } from '../git/agent-git.ts';
-import { writeRef } from '../git/mirror.ts';
+import { listRefs, writeRef } from '../git/mirror.ts';
 import { refPart } from '../git/names.ts';
 import { unlockIndex, viewCall, type CheckoutView } from '../git/snapshot.ts';
 import { CHECKPOINT_INDEX_BYTES } from '../git/limits.ts';
@@ -46,6 +46,15 @@ export const checkpointCheckout = (
     await writeRef(view.mirror, { ref, sha: finalSha });
     return { ref, sha: finalSha, headSha, branch, staged, notes };
   });
+
+/** Checkpoints that a project's mirror has; none where it has no mirror. */
+export const listCheckpoints = async (
+  context: WorkspaceContext,
+  projectId: string,
+): Promise<readonly { readonly ref: string; readonly sha: string }[]> => {
+  const { mirror } = viewOf(context, projectId, '/nonexistent');
+  return lookAt(mirror) === null ? [] : listRefs(context.git, mirror, 'refs/orrery/checkpoints/');
+};
 
 /** Takes a checkpoint's ref away; its objects stay in the mirror. */
 export const dropCheckpoint = async (

@@ -29,7 +29,7 @@ import { reclaimAside, reclaimSalvage, type ReclaimedSalvage } from './retention
 import { forgetSetup, keepSetup, reclaimSetups, takeSetup, type SetupState } from './setup-cache.ts';
 import { fillLfs, type FilledLfs } from './lfs.ts';
 import { fillModules } from './submodules.ts';
-import { checkpointCheckout, dropCheckpoint, restoreCheckout, type CheckoutPoint } from './checkpoint.ts';
+import { checkpointCheckout, dropCheckpoint, listCheckpoints, restoreCheckout, type CheckoutPoint } from './checkpoint.ts';
 import { claimSlot, toCheckout, warmSlot, type Claim } from './slot.ts';
 import { listDirectories, salvageOfTask, updateDirectory, userPaths } from './store.ts';
 
@@ -71,6 +71,8 @@ export type Workspace = {
     id: string,
     named: { readonly owner: string; readonly name: string },
   ): Promise<CheckoutPoint & { readonly ref: string; readonly notes: readonly string[] }>;
+  /** Checkpoints that a project's mirror has; none where it has no mirror. */
+  checkpoints(projectId: string): Promise<readonly { readonly ref: string; readonly sha: string }[]>;
   /** Takes a checkpoint's ref away. */
   dropCheckpoint(projectId: string, checkpoint: { readonly ref: string; readonly sha: string }): Promise<void>;
   /** Makes a checkout what a checkpoint has; what nothing else has is saved first. Answers what could not be done. */
@@ -158,6 +160,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => {
     },
     collect: (id, options) => collectCheckout(context, id, options),
     checkpoint: (id, named) => checkpointCheckout(context, id, named),
+    checkpoints: (projectId) => listCheckpoints(context, projectId),
     dropCheckpoint: (projectId, checkpoint) => dropCheckpoint(context, projectId, checkpoint),
     restore: (id, to) => restoreCheckout(context, id, to),
     salvage: (id, reason) => salvageCheckout(context, id, reason),
