@@ -138,6 +138,22 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     expect(audited.code).toBe(0);
   });
 
+  it('a program that a person attached stands among the sessions while it lives, and leads nowhere', async () => {
+    const program = '<b>claude-code</b> 2.1';
+    const { id } = await client.call('attachedBegin', { body: { name: 'desk', program, folder: '/home/ann/site' } });
+    await page.goto(new URL('/sessions', page.url()).href);
+    const row = page.getByRole('listitem').filter({ hasText: 'desk' });
+    await row.getByText(`${program} · /home/ann/site`).waitFor();
+    expect([await row.getByText('attached').count(), await row.getByRole('link').count()]).toEqual([1, 0]);
+    expect(await barriers(page)).toEqual([]);
+    await page.goto(new URL('/sessions/desk', page.url()).href);
+    await page.getByText('was started outside Orrery').first().waitFor();
+    await page.goto(new URL('/sessions', page.url()).href);
+    await row.waitFor();
+    await client.call('attachedEnd', { params: { id }, body: {} });
+    await row.waitFor({ state: 'detached' });
+  });
+
   it('a long conversation opens at its end, and what was before comes when one goes there, without a jump', async () => {
     const { id } = await client.call('sessionCreate', {
       body: { project: repository, harness: 'talker', mode: 'all', prompt: 'Talk.' },
