@@ -11,6 +11,7 @@ import type { OrreryEvent, TaskCreate } from '../packages/protocol/src/index.ts'
 export type RealNode = {
   readonly pid: number;
   readonly client: Client;
+  readonly url: string;
   /** From the start of the process until it said that it serves, ms. */
   readonly readyMs: number;
   readonly database: string;
@@ -56,6 +57,7 @@ export const startNode = async ({ directory, config = {}, nodeOptions = [] }: No
   return {
     pid: child.pid!,
     client,
+    url,
     readyMs,
     database: join(data, 'orrery.db'),
     stop: async () => {

@@ -19,6 +19,7 @@ import { sessionScale } from './session-scale.ts';
 import { spoolThroughput } from './spool-throughput.ts';
 import { machineLine, toMarkdown, toText, type Finding } from './table.ts';
 import { versionStart } from './version-start.ts';
+import { webScale } from './web-scale.ts';
 
 const benchmarks: readonly Benchmark[] = [
   keeperStart,
@@ -32,6 +33,7 @@ const benchmarks: readonly Benchmark[] = [
   versionStart,
   flatMemory,
   sessionScale,
+  webScale,
 ];
 
 const results = join(import.meta.dirname, 'RESULTS.md');

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,36 +7,13 @@ import { talkerOf } from '../e2e/support/talker.ts';
 import { atMostOver, spreadOf, timed, within, type Benchmark, type Row } from './benchmark.ts';
 import { memoryOf, peakOf } from './process-memory.ts';
 import { endKeepers, startNode, type RealNode } from './real-node.ts';
+import { makeRepository, talk } from './talking.ts';
 
 const SESSIONS = 200;
 const EVENTS = 10_000;
 const READERS = 500;
 /** Sessions that are waited for at once: a token has a bound of requests a second. */
 const LANES = 20;
-
-/** A repository with one file. */
-const makeRepository = (directory: string): string => {
-  const repository = join(directory, 'repository');
-  mkdirSync(repository);
-  writeFileSync(join(repository, 'a.txt'), 'a\n');
-  const git = (...args: readonly string[]): void =>
-    void execFileSync('git', ['-C', repository, '-c', 'user.name=bench', '-c', 'user.email=bench@localhost', ...args]);
-  git('init', '-q');
-  git('add', '.');
-  git('commit', '-qm', 'a file');
-  return repository;
-};
-
-/** A session in which a program said so much in one turn, once it rests. */
-const talk = async (node: RealNode, project: string, harness: string): Promise<string> => {
-  const { id } = await node.client.call('sessionCreate', { body: { project, harness, mode: 'all', prompt: 'Talk.' } });
-  for (;;) {
-    const { state, reason } = await node.client.call('sessionShow', { params: { id } });
-    if (state === 'idle' || state === 'dormant') return id;
-    if (state === 'failed' || state === 'ended') throw new Error(`a session ${state}: ${reason}`);
-    await sleep(500);
-  }
-};
 
 const talkMany = async (node: RealNode, project: string): Promise<string[]> => {
   const ids: string[] = [];
