@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium as launcher, type Page } from 'playwright-core';
 import { chromium } from '../e2e/support/chromium.ts';
 import { talkerOf } from '../e2e/support/talker.ts';
-import { spreadOf, timed, within, type Benchmark, type Report, type Row, type Spread } from './benchmark.ts';
+import { spreadOf, timed, within, type Benchmark, type Report, type Row } from './benchmark.ts';
 import { endKeepers, startNode, type RealNode } from './real-node.ts';
 import { makeRepository, talk } from './talking.ts';
 
@@ -80,74 +80,70 @@ const toBeginning = (page: Page): Promise<number> =>
     }
   });
 
-const longest = (taken: readonly number[]): string => Math.max(...taken).toFixed(0);
-
 const late = (taken: readonly number[]): number => taken.filter((ms) => ms > 34).length;
 
 type Scene = { readonly node: RealNode; readonly page: Page; readonly project: string };
 
-const transcript = async ({ node, page, project }: Scene): Promise<Report> => {
-  const small = await talk(node, project, 'brief');
-  const long = await talk(node, project, 'talker');
+/** Each of two sessions opened in turns: the long one and the small one. */
+const opened = async (page: Page, long: string, small: string): Promise<Row> => {
+  const openings: number[] = [];
+  const bare: number[] = [];
+  for (let times = 0; times < 5; times++) {
+    bare.push(await open(page, small, 'line 1'));
+    openings.push(await open(page, long, `line ${ROWS}`));
+  }
+  const what = `opening a transcript of ${ROWS.toLocaleString('en')} rows`;
+  return { what, unit: 'ms', ours: spreadOf(openings), bare: spreadOf(bare), against: 'one of one row', goal: null };
+};
+
+const plainText = async (page: Page): Promise<number[]> => {
   const plain = await page.context().newPage();
-  const bare = await bareFrames(plain);
+  const taken = await bareFrames(plain);
   await plain.close();
   // A page behind another one is given a frame a second.
   await page.bringToFront();
+  return taken;
+};
+
+const scrolling = (what: string, taken: readonly number[], bare: readonly number[]): Row => ({
+  what: `a frame while ${what} is scrolled`,
+  unit: 'ms',
+  ours: spreadOf(taken),
+  bare: spreadOf(bare),
+  against: 'of a page of plain text',
+  goal: { text: '≤ 1 in 100 late', met: late(taken) <= taken.length / 100 },
+});
+
+const told = (what: string, taken: readonly number[]): string =>
+  `${late(taken)} of ${taken.length} ${what} (longest ${Math.max(...taken).toFixed(0)} ms)`;
+
+const transcript = async ({ node, page, project }: Scene): Promise<Report> => {
+  const small = await talk(node, project, 'brief');
+  const long = await talk(node, project, 'talker');
+  const bare = await plainText(page);
   await open(page, small, 'line 1');
   const heap = await heapOf(page);
-  const openings: number[] = [];
-  const short: number[] = [];
-  for (let times = 0; times < 5; times++) {
-    short.push(await open(page, small, 'line 1'));
-    openings.push(await open(page, long, `line ${ROWS}`));
-  }
+  const opening = await opened(page, long, small);
   const atEnd = await frames(page, LOG);
   const took = await toBeginning(page);
-  const whole = await heapOf(page);
+  const memory = { ours: spreadOf([await heapOf(page)]), bare: spreadOf([heap]), against: 'before' };
   await page.evaluate(`void (${LOG}.scrollTop = ${LOG}.scrollHeight / 2)`);
   await sleep(500);
   const inMiddle = await frames(page, LOG);
-  const scrolling = (what: string, taken: readonly number[]): Row => ({
-    what: `a frame while ${what} is scrolled`,
-    unit: 'ms',
-    ours: framesOf(taken),
-    bare: framesOf(bare),
-    against: 'of a page of plain text',
-    goal: { text: '≤ 1 in 100 late', met: late(taken) <= taken.length / 100 },
-  });
+  const all = [told('of plain text', bare), told('at the end', atEnd), told('with all of it', inMiddle)];
   return {
     rows: [
-      {
-        what: `opening a transcript of ${ROWS.toLocaleString('en')} rows`,
-        unit: 'ms',
-        ours: spreadOf(openings),
-        bare: spreadOf(short),
-        against: 'one of one row',
-        goal: null,
-      },
-      scrolling('its end', atEnd),
-      scrolling('all of it', inMiddle),
-      within(
-        {
-          what: 'memory of the page with all of it',
-          unit: 'MiB',
-          ours: spreadOf([whole]),
-          bare: spreadOf([heap]),
-          against: 'before',
-        },
-        { below: 200 },
-      ),
+      opening,
+      scrolling('its end', atEnd, bare),
+      scrolling('all of it', inMiddle, bare),
+      within({ what: 'memory of the page with all of it', unit: 'MiB', ...memory }, { below: 200 }),
     ],
     notes: [
-      `Late frames (over 34 ms): ${late(bare)} of ${bare.length} of plain text (longest ${longest(bare)} ms), ${late(atEnd)} of ${atEnd.length} at the end (${longest(atEnd)}), ${late(inMiddle)} of ${inMiddle.length} with all of it (${longest(inMiddle)}).`,
+      `Late frames (over 34 ms): ${all.join(', ')}.`,
       `From the end to the beginning, page by page: ${(took / 1000).toFixed(1)} s.`,
     ],
   };
 };
-
-/** The middle of frames, and where nine of ten lie. */
-const framesOf = (taken: readonly number[]): Spread => spreadOf(taken);
 
 const manySessions = async ({ node, page, project }: Scene): Promise<readonly Row[]> => {
   const ids: string[] = [];
