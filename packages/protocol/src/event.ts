@@ -107,6 +107,8 @@ export const sessionBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('state'), state: sessionState, reason: z.string().nullable() }),
   /** An input left the queue for the program, or was noted for the turn that runs. */
   z.object({ kind: z.literal('turn.dispatched'), turnId: z.string(), requestId: z.string(), steer: z.boolean() }),
+  /** Inputs that wait were added, edited, moved or taken back; `waiting`: how many wait now. */
+  z.object({ kind: z.literal('queue.changed'), waiting: z.int() }),
   /** Files or conversation were taken back. Rows after `after` and before this one are undone; they stay in the log. */
   z.object({
     kind: z.literal('rewound'),

@@ -15,7 +15,7 @@ import { insertTurn } from './store.ts';
 export type ToldBefore = { readonly events: readonly OrreryEvent[]; readonly more: boolean };
 
 /** What is of the other session's own life, and no part of what was said. */
-const own: ReadonlySet<EventBody['kind']> = new Set(['state', 'checkpoint', 'rewound']);
+const own: ReadonlySet<EventBody['kind']> = new Set(['state', 'checkpoint', 'rewound', 'queue.changed']);
 
 const PAGE = 200;
 

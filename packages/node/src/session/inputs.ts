@@ -98,6 +98,7 @@ export const addTurn = async (
     if (session.held === 1 || untitled) await changeSession(tx, id, { held: 0, ...title, nowMs: row.created_at });
     const turn = await findTurn(tx.db, id, row.id);
     if (turn === null) throw turnNotFound(row.id);
+    await tellQueue(tx, id);
     return { turn, replayed: false };
   });
 };
@@ -169,6 +170,7 @@ export const askInterrupt = async (tx: Tx, row: SessionRow, nowMs: number): Prom
     ended_at: nowMs,
   });
   await tellUnsent(tx, first, 'stopped');
+  await tellQueue(tx, row.id);
 };
 
 /** Takes an input back that waits. */
@@ -181,6 +183,12 @@ export const takeBack = async (tx: Tx, turn: TurnRow, nowMs: number): Promise<vo
 const tellUnsent = async (tx: Tx, { session_id: sessionId, id }: TurnRow, what: string): Promise<void> => {
   const body = { kind: 'notice', level: 'info', text: `The input ${id} was ${what} before it was sent.` } as const;
   await tx.append([{ taskId: null, sessionId, turn: null, body }]);
+};
+
+/** Whoever watches learns that other inputs wait than before, or in another order. */
+export const tellQueue = async (tx: Tx, sessionId: string): Promise<void> => {
+  const waiting = (await openTurns(tx.db, sessionId)).filter(({ state }) => state === 'pending').length;
+  await tx.append([{ taskId: null, sessionId, turn: null, body: { kind: 'queue.changed', waiting } }]);
 };
 
 /** Puts an input at a place among those that wait. */

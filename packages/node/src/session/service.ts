@@ -20,7 +20,7 @@ import type { SessionParts } from './doors.ts';
 import { forkSession } from './fork.ts';
 import { handOver } from './hand-over.ts';
 import { sendNow } from './send-now.ts';
-import { addTurn, askInterrupt, editTurn, refuse, reorder, retryTurn, takeBack } from './inputs.ts';
+import { addTurn, askInterrupt, editTurn, refuse, reorder, retryTurn, takeBack, tellQueue } from './inputs.ts';
 import {
   forkedFrom,
   isActive,
@@ -153,6 +153,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       const found = await findTurn(tx.db, id, turn);
       if (found === null) throw turnNotFound(turn);
       await work(tx, found, clock.nowMs());
+      await tellQueue(tx, id);
       return (await findTurn(tx.db, id, found.id)) ?? found;
     });
     parts.conductor().wake(id);

@@ -72,4 +72,4 @@ const keyOf = ({ sequence, body }: OrreryEvent): string => ('row' in body ? `${b
 
 /** States and bookkeeping are shown elsewhere on the page. */
 const isShown = ({ body }: OrreryEvent): boolean =>
-  !['state', 'turn.started', 'turn.dispatched', 'usage', 'context', 'interaction.opened'].includes(body.kind);
+  !['state', 'turn.started', 'turn.dispatched', 'queue.changed', 'usage', 'context', 'interaction.opened'].includes(body.kind);

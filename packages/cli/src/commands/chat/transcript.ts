@@ -93,7 +93,7 @@ type Closes = 'all' | 'texts' | 'none';
 
 const closes = ({ kind }: Body): Closes => {
   if (kind === 'turn.ended') return 'all';
-  return ['usage', 'context', 'plan', 'turn.dispatched'].includes(kind) ? 'none' : 'texts';
+  return ['usage', 'context', 'plan', 'turn.dispatched', 'queue.changed'].includes(kind) ? 'none' : 'texts';
 };
 
 const isOpen = (item: Item, last: boolean, by: Closes): boolean => {

@@ -87,6 +87,7 @@ const CHANGES: readonly string[] = [
   'turn.started',
   'turn.dispatched',
   'turn.parked',
+  'queue.changed',
   'turn.ended',
   'interaction.opened',
   'interaction.settled',
