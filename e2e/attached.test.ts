@@ -117,7 +117,9 @@ describe('a program that is attached', { timeout: 120_000 }, () => {
     expect((await program.tool('task_create', { prompt: 'x', budget: 3 })).failed).toBe(true);
     await taskEnd(client, other.id);
 
-    expect((await living()).map((session) => [session.id, session.program])).toEqual([[id, 'program-of-a-test 7']]);
+    // What a program calls itself is told with the next sign of its life.
+    const known = async () => (await living()).map((session) => [session.id, session.program]);
+    await expect.poll(known, { timeout: 20_000 }).toEqual([[id, 'program-of-a-test 7']]);
     await program.close();
     await ended(id);
   });

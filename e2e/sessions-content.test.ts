@@ -129,6 +129,10 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
       expect([turn.outcome, turn.attachments.map((one) => one.id)]).toEqual(['success', [image.id]]);
       expect(toldLast()).toContain(DOT);
       const said = kinds(await logOf(client, id), 'user').at(-1);
+      const read = (attachment: string, query = {}) => client.call('attachmentRead', { params: { id, attachment }, query });
+      expect(await read(image.id)).toMatchObject({ mediaType: 'image/png', base64: DOT, nextOffset: null });
+      expect(await read(image.id, { offset: 1, limit: 3 })).toMatchObject({ base64: btoa('PNG'), nextOffset: 4 });
+      expect(await read('fil_none')).toEqual({ state: 'missing' });
       expect(said?.attachments).toEqual([{ id: image.id, name: 'report.txt', mediaType: 'image/png', bytes: png.length }]);
     });
 

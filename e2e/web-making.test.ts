@@ -13,6 +13,11 @@ import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
 import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
+/** A red one, of one pixel. */
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
 describe.skipIf(chromium === null || !built || !isThere('claude'))('making things in the page', { timeout: 240_000 }, () => {
   const place = placeOfSuite();
@@ -22,7 +27,9 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
   let page: Page;
 
   beforeAll(async () => {
-    const model = await modelOfSuite(scriptsOf({ first: [{ text: 'Here I am.' }], task: [{ shell: 'echo made > made.txt' }] }));
+    const model = await modelOfSuite(
+      scriptsOf({ first: [{ text: 'Here I am.' }, { text: 'I saw it.' }], task: [{ shell: 'echo made > made.txt' }] }),
+    );
     place.configure(configFor(model, { harness: 'claude', harnesses: talkerOf(place.folder, 900) }));
     await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
     client = place.client(await place.up());
@@ -47,6 +54,26 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await page.getByRole('button', { name: 'Begin' }).click();
     await page.getByText('Here I am.').waitFor({ timeout: 60_000 });
     expect((await client.call('projectList', { query: {} })).items.map(({ source }) => source)).toEqual([repository]);
+  });
+
+  it('an image goes with an input and stands in the transcript; commands are listed, and the mode is changed in place', async () => {
+    const words = page.getByLabel('Message');
+    await page.locator('input[type="file"]').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: DOT });
+    await page.getByRole('list', { name: 'Files that go with it' }).getByText('dot.png').waitFor();
+    await words.fill('What is this?');
+    await words.press('Enter');
+    await page.getByText('I saw it.').waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'dot.png, in its own size' }).locator('img').waitFor();
+    expect(await page.evaluate(`document.querySelector('[role="log"] img').naturalWidth`)).toBe(1);
+    await picture(page, 'session');
+    expect(await barriers(page)).toEqual([]);
+    await words.fill('/');
+    await page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().waitFor();
+    await words.fill('');
+    await page.locator('label', { hasText: /^mode/ }).locator('select').selectOption('edits');
+    const modes = async () => (await client.call('sessionList', {})).items.map(({ mode }) => mode);
+    await expect.poll(modes).toEqual(['edits']);
+    await page.getByRole('log').focus();
   });
 
   it('a task is given, and what its repository checks is said before', async () => {

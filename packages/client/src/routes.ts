@@ -42,6 +42,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   sessionCommands: get('/sessions/:id/commands'),
   attachmentList: get('/sessions/:id/attachments'),
   attachmentAdd: post('/sessions/:id/attachments'),
+  attachmentRead: get('/sessions/:id/attachments/:attachment'),
   harnessModels: get('/harnesses/:id/models'),
   sessionActivity: get('/sessions/activity'),
   sessionSearch: get('/sessions/search'),

@@ -8,3 +8,5 @@ export const ATTACHMENT_IMAGE_BYTES = 5 * 1024 * 1024;
 export const ATTACHMENT_INPUT_IMAGE_BYTES = 8 * 1024 * 1024;
 /** One other file: it is held in memory once when it is carried into an environment. */
 export const ATTACHMENT_FILE_BYTES = 32 * 1024 * 1024;
+/** Of one attachment in one answer. */
+export const ATTACHMENT_PART_BYTES = 1024 * 1024;

@@ -182,5 +182,12 @@ export {
 } from './http.ts';
 export { terminalSmallest, viewerFrame, type TerminalFrame, type TerminalView } from './terminal.ts';
 export { streamHello, streamPaths, upgradePaths, upgradeProtocols } from './streams.ts';
-export { attachmentFacts, attachmentView, type AttachmentFacts, type AttachmentView } from './attachment.ts';
+export {
+  attachmentFacts,
+  attachmentPart,
+  attachmentView,
+  type AttachmentFacts,
+  type AttachmentPart,
+  type AttachmentView,
+} from './attachment.ts';
 export { bytes } from './operation.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { event } from './event.ts';
 import { interactionAnswer, interactionView } from './interaction.ts';
-import { attachmentView } from './attachment.ts';
+import { ATTACHMENT_PART_BYTES } from './attachment-limits.ts';
+import { attachmentPart, attachmentView } from './attachment.ts';
 import { bytes, id, operation } from './operation.ts';
 import { pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { permissionMode, unattended } from './permission.ts';
@@ -189,6 +190,18 @@ export const sessionOperations = {
     body: bytes,
     answer: attachmentView,
     status: 201,
+  }),
+  attachmentRead: operation({
+    method: 'get',
+    path: '/sessions/:id/attachments/:attachment',
+    scope: 'viewer',
+    summary: 'A part of the bytes of a file that was given to a session, or to one it was forked from.',
+    params: id.extend({ attachment: z.string().min(1).max(200) }),
+    query: z.object({
+      offset: z.coerce.number().int().min(0).default(0),
+      limit: z.coerce.number().int().min(1).max(ATTACHMENT_PART_BYTES).default(ATTACHMENT_PART_BYTES),
+    }),
+    answer: attachmentPart,
   }),
   turnList: operation({
     method: 'get',

@@ -21,6 +21,7 @@ type SessionOperations =
   | 'sessionEnd'
   | 'attachmentList'
   | 'attachmentAdd'
+  | 'attachmentRead'
   | 'turnList'
   | 'turnAdd'
   | 'turnSet'
@@ -86,6 +87,7 @@ export const sessionHandlers = ({
   sessionEnd: ({ params }) => sessions.leave(params.id, 'end'),
   attachmentList: async ({ params }) => ({ items: await sessions.attachments(params.id) }),
   attachmentAdd: ({ params, query, body }) => sessions.attach(params.id, { ...query, body: bytesOf(body) }),
+  attachmentRead: ({ params, query }) => sessions.transcripts.attachment(params.id, { id: params.attachment, ...query }),
   turnList: async ({ params }) => ({ items: await sessions.turns(params.id), seq: store.seq() }),
   turnAdd: ({ params, body }) => sessions.addTurn(params.id, body),
   turnSet: ({ params, body }) => sessions.setTurn(params.id, params.turn, body),

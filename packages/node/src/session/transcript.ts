@@ -1,8 +1,16 @@
 // Reading what was said: pages of the log and of its rows, and words in all sessions.
 
-import { OrreryError, type AnswerOf, type DetailPage, type OperationCall, type SearchHit } from '@orrery/protocol';
+import {
+  OrreryError,
+  type AnswerOf,
+  type AttachmentPart,
+  type DetailPage,
+  type OperationCall,
+  type SearchHit,
+} from '@orrery/protocol';
 import { SEARCH_CHARS, SEARCH_TERMS } from '../kernel/limits.ts';
 import type { FoundWords, SearchQuery, Store } from '../store/store.ts';
+import { readAttachment } from './attachment-part.ts';
 import { readDetail } from './details.ts';
 import { FORK_HOPS } from './limits.ts';
 import type { SessionParts } from './doors.ts';
@@ -17,11 +25,15 @@ export type Transcripts = {
   log(reference: string, query: LogQuery): Promise<AnswerOf<'sessionLog'>>;
   rows(reference: string, query: OperationCall<'sessionRows'>['query']): Promise<AnswerOf<'sessionRows'>>;
   detail(reference: string, part: DetailPart): Promise<DetailPage>;
+  attachment(
+    reference: string,
+    part: { readonly id: string; readonly offset: number; readonly limit: number },
+  ): Promise<AttachmentPart>;
   search(query: OperationCall<'sessionSearch'>['query']): Promise<AnswerOf<'sessionSearch'>>;
 };
 
 export const createTranscripts = (
-  { store, resolveProject }: Pick<SessionParts, 'store' | 'resolveProject'>,
+  { store, resolveProject, attachments }: Pick<SessionParts, 'store' | 'resolveProject' | 'attachments'>,
   find: (reference: string) => Promise<SessionRow>,
 ): Transcripts => ({
   log: async (reference, { after, before, limit }) => {
@@ -48,6 +60,7 @@ export const createTranscripts = (
     return { items: [...items], nextCursor: first > 1 ? String(first) : null, sequence, seq: store.seq() };
   },
   detail: async (reference, part) => detailOf(store, await find(reference), part),
+  attachment: async (reference, part) => readAttachment({ store, attachments }, await find(reference), part),
   search: async ({ q, session, project, limit, cursor }) => {
     const terms = searchTerms(q);
     const found = await store.searchWords({

@@ -35,7 +35,7 @@ const Plain = ({ event }: { readonly event: OrreryEvent }) => {
   const { body } = event;
   switch (body.kind) {
     case 'user':
-      return <Given body={body} />;
+      return <Given body={body} session={event.sessionId} />;
     case 'plan':
       return <Plan entries={body.entries} />;
     case 'agent':
