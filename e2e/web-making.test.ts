@@ -11,7 +11,7 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
-import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
+import { barriers, browserOfSuite, letIn, picture, pictures } from './support/web.ts';
 
 /** A red one, of one pixel. */
 const DOT = Buffer.from(
@@ -28,7 +28,10 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
 
   beforeAll(async () => {
     const model = await modelOfSuite(
-      scriptsOf({ first: [{ text: 'Here I am.' }, { text: 'I saw it.' }], task: [{ shell: 'echo made > made.txt' }] }),
+      scriptsOf({
+        first: [{ text: 'Here I am.' }, { text: 'I saw it.' }],
+        task: [{ shell: 'echo made > made.txt' }, { text: 'It is made.' }],
+      }),
     );
     place.configure(configFor(model, { harness: 'claude', harnesses: talkerOf(place.folder, 900) }));
     await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
@@ -65,7 +68,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await page.getByText('I saw it.').waitFor({ timeout: 60_000 });
     await page.getByRole('button', { name: 'dot.png, in its own size' }).locator('img').waitFor();
     expect(await page.evaluate(`document.querySelector('[role="log"] img').naturalWidth`)).toBe(1);
-    await picture(page, 'session');
+    await picture(page, 'session-image');
     expect(await barriers(page)).toEqual([]);
     await words.fill('/');
     await page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().waitFor();
@@ -200,6 +203,9 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
   });
 
   it('the pages fit a phone', async () => {
+    const [task] = (await client.call('taskList', { query: {} })).items;
+    await pictures(page, { environments: '/environments', tasks: '/tasks', task: `/tasks/${task!.id}` });
+    await pictures(page, { agents: '/agents', backends: '/backends', salvage: '/salvage', audit: '/audit', node: '/node' });
     await page.setViewportSize({ width: 390, height: 800 });
     for (const path of [
       '/environments',

@@ -60,6 +60,18 @@ export const picture = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: join(folder, `${name}.png`) });
 };
 
+/** Pictures of pages by their paths, where they are kept at all. */
+export const pictures = async (page: Page, paths: Readonly<Record<string, string>>): Promise<void> => {
+  if (process.env['ORRERY_SCREENSHOTS'] === undefined) return;
+  for (const [name, path] of Object.entries(paths)) {
+    await page.goto(new URL(path, page.url()).href);
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+    // What is asked of the node is there a moment after the page.
+    await page.waitForTimeout(1_500);
+    await picture(page, name);
+  }
+};
+
 /** The one comment of a review that was sent has its answer, in the list and at its line of a file. */
 export const answeredAt = async (page: Page, file: RegExp, words: string): Promise<void> => {
   const answered = page.getByRole('region', { name: 'Comments that were sent' });
