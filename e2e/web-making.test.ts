@@ -29,7 +29,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
   beforeAll(async () => {
     const model = await modelOfSuite(
       scriptsOf({
-        first: [{ text: 'Here I am.' }, { text: 'I saw it.' }],
+        first: [{ text: 'Here I am.' }, { text: `I saw it: ${'red '.repeat(60)}dot.`, chunk_ms: 100 }],
         task: [{ shell: 'echo made > made.txt' }, { text: 'It is made.' }],
       }),
     );
@@ -65,7 +65,13 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await page.getByRole('list', { name: 'Files that go with it' }).getByText('dot.png').waitFor();
     await words.fill('What is this?');
     await words.press('Enter');
-    await page.getByText('I saw it.').waitFor({ timeout: 60_000 });
+    // Seen while it is written, before anything of it is stored.
+    await page.getByText(/^I saw it: red/).waitFor({ timeout: 60_000 });
+    const [{ id } = { id: '' }] = (await client.call('sessionList', {})).items;
+    const stored = await client.call('sessionRows', { params: { id }, query: {} });
+    expect(JSON.stringify(stored.items)).not.toContain('I saw it');
+    await page.getByText(/red dot\.$/).waitFor({ timeout: 60_000 });
+    expect(await page.getByText(/^I saw it/).count()).toBe(1);
     await page.getByRole('button', { name: 'dot.png, in its own size' }).locator('img').waitFor();
     expect(await page.evaluate(`document.querySelector('[role="log"] img').naturalWidth`)).toBe(1);
     await picture(page, 'session-image');

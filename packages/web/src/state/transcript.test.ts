@@ -1,6 +1,6 @@
 import type { EventBody, OrreryEvent, TranscriptPage } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
-import { keepTranscript, type TranscriptKeeper } from './transcript.ts';
+import { keepTranscript, withLive, type TranscriptKeeper } from './transcript.ts';
 
 const event = (sequence: number, body: EventBody): OrreryEvent => ({
   seq: sequence + 100,
@@ -104,5 +104,30 @@ describe('a transcript', () => {
     kept.events([text(2, 'a', 'two'), text(3, 'b', 'three')]);
     kept.page(page([text(1, 'z', 'zero')]));
     expect(before.map(({ event: { sequence } }) => sequence)).toEqual([1]);
+  });
+});
+
+describe('what is being written', () => {
+  const words = (given: { readonly rows: readonly { readonly event: OrreryEvent }[] }): string[] =>
+    given.rows.map(({ event: { body } }) => (body.kind === 'text' ? body.text : body.kind));
+
+  it('stands behind all, or where its row is, and leaves what is kept as it was', () => {
+    const kept = of([text(1, 'a', 'one'), text(2, 'b', 'tw')]).now();
+    const live = [
+      { kind: 'text', row: 'b', text: 'two and' },
+      { kind: 'text', row: 'c', text: 'thr' },
+    ] as const;
+    expect(words(withLive(kept, live, 'ses_1'))).toEqual(['one', 'two and', 'thr']);
+    expect(words(kept)).toEqual(['one', 'tw']);
+    expect(withLive(kept, [], 'ses_1')).toBe(kept);
+  });
+
+  it('has the key that its row will have: the page keeps its place', () => {
+    const live = withLive(of().now(), [{ kind: 'text', row: 'a', text: 'o' }], 'ses_1');
+    expect(live.rows.map(({ key }) => key)).toEqual(
+      of([text(1, 'a', 'one')])
+        .now()
+        .rows.map(({ key }) => key),
+    );
   });
 });

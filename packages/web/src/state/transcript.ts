@@ -1,6 +1,7 @@
 // A transcript as rows: each event is one, and a row that comes again is a newer revision of itself. Its end is read first,
 // pages before it when somebody goes there, and what comes is put behind.
 
+import type { LiveRow } from '@orrery/client/browser';
 import type { OrreryEvent, TranscriptPage } from '@orrery/protocol';
 
 export type Row = { readonly key: string; readonly event: OrreryEvent };
@@ -67,6 +68,33 @@ export const keepTranscript = (): TranscriptKeeper => {
     newest: () => newest ?? 0,
   };
 };
+
+/** Rows that are looked through for one that is written on: what is being written stands near the end. */
+const NEAR_END = 200;
+
+/** With what is being written, each at the place where its row stands, or behind all. The rest is the same value. */
+export const withLive = (transcript: Transcript, live: readonly LiveRow[], sessionId: string): Transcript => {
+  if (live.length === 0) return transcript;
+  const rows = [...transcript.rows];
+  for (const row of live) {
+    const event = liveEvent(row, sessionId);
+    const key = keyOf(event);
+    const from = Math.max(0, rows.length - NEAR_END);
+    const place = rows.slice(from).findIndex((one) => one.key === key);
+    if (place === -1) rows.push({ key, event });
+    else rows[from + place] = { key, event };
+  }
+  return { ...transcript, rows };
+};
+
+/** As the row that it will be, which is stored yet. */
+const liveEvent = ({ kind, row, text }: LiveRow, sessionId: string): OrreryEvent => ({
+  ...{ seq: 0, at: '', taskId: null, sessionId, sequence: null, turn: null },
+  body:
+    kind === 'tool.result'
+      ? { kind, row, tool: null, output: text, outputBytes: text.length, failed: false }
+      : { kind, row, text },
+});
 
 const keyOf = ({ sequence, body }: OrreryEvent): string => ('row' in body ? `${body.kind}:${body.row}` : `#${sequence}`);
 

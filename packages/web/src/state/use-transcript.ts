@@ -1,7 +1,8 @@
-import type { OrreryEvent, TranscriptPage } from '@orrery/protocol';
+import { createLiveRows } from '@orrery/client/browser';
+import type { LiveText, OrreryEvent, TranscriptPage } from '@orrery/protocol';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { node } from './node.ts';
-import { emptyTranscript, keepTranscript, type Transcript, type TranscriptKeeper } from './transcript.ts';
+import { emptyTranscript, keepTranscript, withLive, type Transcript, type TranscriptKeeper } from './transcript.ts';
 
 /** What came is put before React at once, at most this often. */
 const FRAME_MS = 60;
@@ -53,17 +54,30 @@ const read = async (id: string, { keeper, signal, show }: Reading): Promise<void
   if (last === null) return;
   keeper.page(last);
   show(keeper.now());
+  const live = createLiveRows();
   let waiting: OrreryEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   const flush = (): void => {
     timer = null;
     keeper.events(waiting);
     waiting = [];
-    if (!signal.aborted) show(keeper.now());
+    if (!signal.aborted) show(withLive(keeper.now(), live.rows(), id));
   };
-  for await (const event of node.sessionEvents(id, { signal, after: last.sequence, awayMs: Number.MAX_SAFE_INTEGER })) {
+  const soon = (): void => void (timer ??= setTimeout(flush, FRAME_MS));
+  const onLive = (piece: LiveText | null): void => {
+    if (piece === null) live.forget();
+    else live.take(piece);
+    soon();
+  };
+  for await (const event of node.sessionEvents(id, {
+    signal,
+    onLive,
+    after: last.sequence,
+    awayMs: Number.MAX_SAFE_INTEGER,
+  })) {
     waiting.push(event);
-    timer ??= setTimeout(flush, FRAME_MS);
+    live.stored(event);
+    soon();
   }
 };
 
