@@ -11,7 +11,7 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
-import { barriers, browserOfSuite, letIn, picture, pictures } from './support/web.ts';
+import { barriers, browserOfSuite, letIn, picture, pictures, pushed } from './support/web.ts';
 
 /** A red one, of one pixel. */
 const DOT = Buffer.from(
@@ -172,6 +172,25 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     expect(await barriers(page)).toEqual([]);
     const audited = await place.cli(['audit', '--action', 'token', '--json']);
     expect(audited.code).toBe(0);
+  });
+
+  it('a browser is told by push: its worker shows a message, and what a service answers stands in the page', async () => {
+    await page.context().grantPermissions(['notifications']);
+    await page.goto(new URL('/', page.url()).href);
+    const keys = {
+      p256dh: 'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM',
+      auth: 'tBHItJI5svbpez7KI4CCXg',
+    };
+    await client.call('pushAdd', { body: { endpoint: 'https://192.0.2.1/x', keys } });
+    const pushes = page.getByRole('region', { name: 'Push' });
+    await page.reload();
+    await pushes.getByRole('button', { name: 'Try it' }).click();
+    await pushes.getByText(/✗ .*private network/).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await pushes.getByRole('button', { name: 'Tell it no more' }).click();
+    await pushes.getByRole('listitem').waitFor({ state: 'detached' });
+    expect(await pushed(page, JSON.stringify({ title: 'site-1 needs you' }))).toEqual(['site-1 needs you']);
+    expect(await pushed(page, 'garbage')).toContain('Something needs you');
   });
 
   it('a program that a person attached stands among the sessions while it lives, and leads nowhere', async () => {

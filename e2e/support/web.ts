@@ -60,6 +60,25 @@ export const picture = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: join(folder, `${name}.png`) });
 };
 
+/** Gives the page's worker a message as a push service's would come, and answers the titles that are shown then. */
+export const pushed = async (page: Page, data: string): Promise<readonly string[]> => {
+  const tools = await page.context().newCDPSession(page);
+  const registered = new Promise<string>((resolve) => {
+    tools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const [one] = registrations;
+      if (one !== undefined) resolve(one.registrationId);
+    });
+  });
+  await tools.send('ServiceWorker.enable');
+  const origin = new URL(page.url()).origin;
+  await tools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await registered, data });
+  await page.waitForTimeout(500);
+  await tools.detach();
+  return page.evaluate(
+    `navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map(({ title }) => title))`,
+  );
+};
+
 /** Pictures of pages by their paths, where they are kept at all. */
 export const pictures = async (page: Page, paths: Readonly<Record<string, string>>): Promise<void> => {
   if (process.env['ORRERY_SCREENSHOTS'] === undefined) return;

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { openAttached, watchAttached } from './boot/attached.ts';
 import { openDoor } from './boot/door.ts';
 import { openNamedEnvironments } from './boot/environments.ts';
+import { openPush, watchPush } from './boot/push.ts';
 import { cleanHourly, type RetentionParts } from './boot/retention.ts';
 import { createSessionPruning } from './boot/session-pruning.ts';
 import { openTalking, sweepOrphans } from './boot/sessions.ts';
@@ -43,6 +44,7 @@ const openWork = (parts: Parts, state: NodeState, stopping: AbortSignal) => {
   const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
   const environments = openNamedEnvironments(parts, { checkRoom: room, conductor: () => named });
   const attached = openAttached(parts);
+  const push = openPush(parts);
   const talk = openTalking(parts, {
     attached,
     running: { ...running, environments: named },
@@ -50,7 +52,7 @@ const openWork = (parts: Parts, state: NodeState, stopping: AbortSignal) => {
     checkRoom: room,
     wakeTasks: loop.wake,
   });
-  return { named, loop, environments, attached, ...talk, tasks: openTasks(parts, state, () => loop) };
+  return { named, loop, environments, attached, push, ...talk, tasks: openTasks(parts, state, () => loop) };
 };
 
 /** Starts a node: what a dead one was doing is known again before the first request is answered. */
@@ -86,6 +88,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   ending.closeLater(watchConfig(parts, { state, loop }));
   ending.closeLater(cleanHourly(retentionOf(parts, work)));
   ending.closeLater(watchAttached(work.attached, parts));
+  ending.closeLater(watchPush(work.push, parts));
   ending.closeLater(parts.screens.thread.close);
   if (!config.current().queue.resumeAfterRestart) await store.transaction((tx) => setPaused(tx.db, true));
   loop.start();

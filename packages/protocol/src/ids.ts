@@ -10,6 +10,7 @@ export const idPrefixes = {
   turn: 'trn',
   checkpoint: 'cpt',
   attachment: 'fil',
+  push: 'psh',
   interaction: 'int',
   run: 'run',
   token: 'tok',

@@ -191,3 +191,4 @@ export {
   type AttachmentView,
 } from './attachment.ts';
 export { bytes } from './operation.ts';
+export { pushCreate, pushView, type PushCreate, type PushView } from './push.ts';

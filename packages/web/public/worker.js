@@ -59,6 +59,16 @@ self.addEventListener('fetch', (event) => {
   if (request.mode === 'navigate') event.respondWith(page(request));
   else if (isFile(pathname)) event.respondWith(file(request, pathname));
 });
+// What the node says by push: a title, and nothing that was said in a session.
+self.addEventListener('push', (event) => {
+  let title = 'Something needs you';
+  try {
+    title = String(event.data.json().title).slice(0, 200);
+  } catch {
+    // A message that is not the node's own says no more than that.
+  }
+  event.waitUntil(self.registration.showNotification(title, { tag: title, icon: '/icon-192.png', badge: '/icon-192.png' }));
+});
 // A notification leads to what waits.
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();

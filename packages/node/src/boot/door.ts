@@ -42,6 +42,7 @@ import {
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
 import { attachedHandlers, type Attached } from '../attached/index.ts';
+import { pushHandlers, type Push } from '../push/index.ts';
 import { auditHandlers } from '../audit/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
@@ -60,6 +61,7 @@ type Door = {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly attached: Attached;
+  readonly push: Push;
   readonly liveTexts: LiveTexts;
   readonly history: SessionHistory;
   readonly review: SessionReview;
@@ -127,6 +129,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...environmentHandlers(given.environments),
     ...sessionHandlers({ store, sessions: given.sessions, attachedState: attached.stateOf }),
     ...attachedHandlers(attached),
+    ...pushHandlers(given.push),
     ...sessionHistoryHandlers({ ...given, store }),
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),

@@ -28,6 +28,8 @@ export type Tokens = {
     readonly actor: string;
   }): Promise<TokenView & { readonly token: string }>;
   list(): Promise<readonly TokenView[]>;
+  /** Whether a token is there and has not expired. */
+  lives(id: string): Promise<boolean>;
   /** Revokes at once. Rejects with `not_found`, or `conflict` for the last owner token that never expires. */
   remove(asked: { readonly id: string; readonly actor: string }): Promise<void>;
   /** Makes sure that the file (0600) holds an owner token that works; answers true when it made one. */
@@ -101,6 +103,10 @@ export const createTokens = (parts: TokenParts): Tokens => {
       return { name: row.name, scope: scopeOf(row)!, token: row.id };
     },
     create,
+    lives: async (id) => {
+      const row = await findToken(store.read, id);
+      return row !== null && (row.expires_at === null || row.expires_at > clock.nowMs());
+    },
     list: async () => (await listTokens(store.read)).map(toTokenView),
     remove: ({ id, actor }) =>
       store.transaction(async ({ db }) => {

@@ -1,5 +1,6 @@
 import { useNotifications } from '../state/needs.ts';
 import { Button } from './button.tsx';
+import { Push } from './push.tsx';
 
 /** Offers to tell, outside of the page, that something needs the person. */
 export const Notifying = () => {
@@ -10,6 +11,7 @@ export const Notifying = () => {
         <Button onClick={ask}>Notify me when something needs me</Button>
       </p>
     );
+  if (permission === 'granted') return <Push />;
   return permission === 'denied' ? (
     <p className="py-4 text-center text-quiet">This browser was told not to notify you; its settings for this page say so.</p>
   ) : null;

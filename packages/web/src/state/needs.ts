@@ -27,7 +27,7 @@ export const useTellingNeeds = (): void => {
     const fresh = told.current === null ? [] : items.filter(({ id }) => told.current?.has(id) === false);
     told.current = new Set(items.map(({ id }) => id));
     if (document.visibilityState === 'visible') return;
-    for (const { id, sessionName } of fresh) notify(id, `${sessionName} needs you`);
+    for (const { sessionName } of fresh) notify(`${sessionName} needs you`);
   }, [data]);
   useEffect(() => {
     const onMessage = ({ data: said }: MessageEvent): void => {
@@ -43,11 +43,11 @@ const setBadge = (count: number): void => {
   (count === 0 ? navigator.clearAppBadge() : navigator.setAppBadge(count)).catch(() => undefined);
 };
 
-/** What an agent wrote is not in it: a notification is seen by whoever sees the screen. */
-const notify = (tag: string, title: string): void => {
+/** What an agent wrote is not in it: a notification is seen by whoever sees the screen. The same by push is the same one: its words are its name. */
+const notify = (title: string): void => {
   if (!('Notification' in globalThis) || Notification.permission !== 'granted') return;
   navigator.serviceWorker?.ready
-    .then((worker) => worker.showNotification(title, { tag, icon: '/icon-192.png', badge: '/icon-192.png' }))
+    .then((worker) => worker.showNotification(title, { tag: title, icon: '/icon-192.png', badge: '/icon-192.png' }))
     .catch(() => undefined);
 };
 

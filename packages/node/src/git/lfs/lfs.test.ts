@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parsePointer } from './pointer.ts';
-import { publicOnly } from './request.ts';
+import { publicOnly } from '../../kernel/public-only.ts';
 import { serverNamed, serverOfRemote } from './server.ts';
 
 const oid = 'a'.repeat(64);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isPrivateAddress } from '../../kernel/host-name.ts';
+import { publicOnly } from '../../kernel/public-only.ts';
 import { LFS_SILENCE_MS } from '../limits.ts';
 
 /** What every request of one fetch has. `lookup` resolves names. */
@@ -20,16 +21,6 @@ type Asked = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
-
-/** A name that leads to an address inside is refused where the connection is made: it cannot lead elsewhere a moment later. */
-export const publicOnly =
-  (lookup: LookupFunction): LookupFunction =>
-  (host, options, answer) =>
-    lookup(host, options, (error, address, family) => {
-      const all = typeof address === 'string' ? [address] : address.map((one) => one.address);
-      if (error === null && all.some(isPrivateAddress)) answer(new Error(`${host} is an address of a private network`), '', 0);
-      else answer(error, address, family);
-    });
 
 /** Makes one request over https; redirects are the caller's. Rejects with the system's error. */
 export const lfsRequest = (net: LfsNet, { url, method, headers, body }: Asked): Promise<IncomingMessage> =>

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { addSession, said } from '../../test/transcript-suite.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { createLog } from '../kernel/log.ts';
+import type { Push } from '../push/index.ts';
+import { startInlineWriter } from '../store/sqlite/inline-writer.ts';
+import { openStore } from '../store/sqlite/open-store.ts';
+import { watchPush } from './push.ts';
+
+const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
+const id = 'ses_01arz3ndektsv4rrffq69g5fav';
+
+it('browsers are told of what needs a person as it comes, of nothing else, and a failure ends nothing', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'orrery-push-'));
+  const store = await openStore({ file: join(directory, 'orrery.db'), clock: systemClock, log, startWriter: startInlineWriter });
+  const told: string[] = [];
+  const push: Pick<Push, 'tell'> = {
+    tell: async (name) => {
+      told.push(name);
+      if (told.length === 1) throw new Error('the first fails');
+    },
+  };
+  try {
+    await store.transaction((tx) => addSession(tx, { id }));
+    const stop = watchPush(push, { store, log });
+    const parked = said(id, { kind: 'turn.parked', turnId: 'trn_1', reason: 'nobody knows' });
+    await store.append([said(id, { kind: 'text', row: 'm1', text: 'nothing to see' }), parked]);
+    await store.append([parked]);
+    await stop();
+    await store.append([parked]);
+    expect(told).toEqual([`name of ${id}`, `name of ${id}`]);
+  } finally {
+    await store.close();
+    await rm(directory, { recursive: true });
+  }
+});

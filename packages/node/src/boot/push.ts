@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { errorFields } from '../kernel/log.ts';
+import { createPush, createPushSender, openPushFile, type Push } from '../push/index.ts';
+import { findSession } from '../session/index.ts';
+import { clock, ids, type Parts } from './parts.ts';
+
+/** Browsers that are told what needs a person. */
+export const openPush = ({ store, paths, tokens }: Pick<Parts, 'store' | 'paths' | 'tokens'>): Push =>
+  createPush({
+    file: openPushFile(join(paths.data, 'push.json'), async () => (await import('web-push')).default.generateVAPIDKeys()),
+    send: createPushSender(),
+    clock,
+    ids,
+    tokenLives: (id) => tokens.lives(id),
+  });
+
+/** Tells them of each question, as it is asked, for as long as the node serves. Answers how to stop that. */
+export const watchPush = (push: Pick<Push, 'tell'>, { store, log }: Pick<Parts, 'store' | 'log'>): (() => Promise<void>) => {
+  let telling: Promise<void> = Promise.resolve();
+  const tell = async (sessionId: string): Promise<void> => {
+    const session = await findSession(store.read, sessionId);
+    if (session !== null) await push.tell(session.name);
+  };
+  const stop = store.subscribe((events) => {
+    for (const { body, sessionId } of events)
+      if (sessionId !== undefined && (body.kind === 'interaction.opened' || body.kind === 'turn.parked'))
+        telling = telling.then(() => tell(sessionId)).catch((thrown: unknown) => log.warn('push.untold', errorFields(thrown)));
+  });
+  return async () => {
+    stop();
+    await telling;
+  };
+};
