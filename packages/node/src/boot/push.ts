@@ -5,7 +5,7 @@ import { findSession } from '../session/index.ts';
 import { clock, ids, type Parts } from './parts.ts';
 
 /** Browsers that are told what needs a person. */
-export const openPush = ({ store, paths, tokens }: Pick<Parts, 'store' | 'paths' | 'tokens'>): Push =>
+export const openPush = ({ paths, tokens }: Pick<Parts, 'paths' | 'tokens'>): Push =>
   createPush({
     file: openPushFile(join(paths.data, 'push.json'), async () => (await import('web-push')).default.generateVAPIDKeys()),
     send: createPushSender(),

@@ -1,12 +1,13 @@
 import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
-import { createRequire } from 'node:module';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller } from '@orrery/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+// @ts-expect-error -- it has no types of its own
+import untyped from 'http_ece';
 import webPush from 'web-push';
 import { systemClock } from '../kernel/clock.ts';
 import { createIds } from '../kernel/ids.ts';
@@ -15,8 +16,7 @@ import { PUSH_BROWSERS } from './limits.ts';
 import { createPush, createPushSender, openPushFile, type Push } from './index.ts';
 
 const tls = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../../test/tls', name));
-/** It has no types of its own. */
-const ece = createRequire(import.meta.url)('http_ece') as { decrypt(body: Buffer, how: object): Buffer };
+const ece = untyped as { decrypt(body: Buffer, how: object): Buffer };
 /** Every name is this machine. */
 const lookup: LookupFunction = (_host, { all }, found) =>
   all === true ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4);
