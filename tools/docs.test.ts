@@ -55,9 +55,8 @@ describe('the guides name what there is', () => {
       .map(read)
       .join('\n');
     const keys = new Set(leavesOf(nodeSchema).map(({ key }) => variableOf(key)));
-    const named = readdirSync(join(root, 'docs/guides')).flatMap(
-      (name) => read(`docs/guides/${name}`).match(/\bORRERY_[A-Z]+(?:_[A-Z]+)*/g) ?? [],
-    );
+    const pages = readdirSync(join(root, 'docs/guides')).filter((name) => name.endsWith('.md'));
+    const named = pages.flatMap((name) => read(`docs/guides/${name}`).match(/\bORRERY_[A-Z]+(?:_[A-Z]+)*/g) ?? []);
     const known = (name: string): boolean => keys.has(name) || code.includes(name) || name.startsWith('ORRERY_SECRET');
     expect([...new Set(named)].filter((name) => !known(name))).toEqual([]);
   });
