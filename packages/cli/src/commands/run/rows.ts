@@ -93,6 +93,7 @@ export const runCommands: readonly CommandSpec[] = [
     options: [
       ...taskOptions,
       { name: 'tui', kind: 'flag', summary: "the agent program's own full screen, here; the prompt may be left out" },
+      { name: 'clipboard', kind: 'flag', summary: 'with --tui: let it set the clipboard of this terminal' },
       { name: 'apply', kind: 'flag', summary: 'bring an accepted result into the repository' },
       { name: 'detach', kind: 'flag', summary: 'do not watch: print the id and end' },
       { name: 'debug', kind: 'flag', summary: 'print what was really run, secrets masked' },

@@ -1,3 +1,4 @@
+import { OrreryError } from '@orrery/protocol/errors';
 import { readPrompt, sendTask, taskRequest } from '../../task-request.ts';
 import type { Command } from '../command.ts';
 import { attachRun, requireTerminal } from './attach-run.ts';
@@ -7,6 +8,8 @@ import { watchRun } from './watch-run.ts';
 export const run: Command = async (context) => {
   const { input } = context;
   const tui = input.flag('tui');
+  const clipboard = input.flag('clipboard');
+  if (clipboard && !tui) throw noScreen();
   if (tui && !input.flag('detach')) requireTerminal(context);
   const bare = tui && input.argument('prompt') === null && input.tail.length === 0;
   const prompt = bare ? '' : await readPrompt(context);
@@ -21,5 +24,13 @@ export const run: Command = async (context) => {
   }
   context.note(`  task ${task.id}: ${task.harness}${task.model === null ? '' : ` (${task.model})`} on ${task.backend}`);
   const wishes = { apply: input.flag('apply'), debug: input.flag('debug') };
-  return tui ? attachRun(context, connection, { task, mode: 'take', wishes }) : watchRun(context, connection, { task, wishes });
+  return tui
+    ? attachRun(context, connection, { task, mode: 'take', wishes, clipboard })
+    : watchRun(context, connection, { task, wishes });
 };
+
+const noScreen = (): OrreryError =>
+  new OrreryError('invalid_input', 'Without its full screen nothing of an agent program reaches this terminal.', {
+    rule: '--clipboard goes with --tui.',
+    fix: 'orrery run --tui --clipboard',
+  });
