@@ -44,7 +44,7 @@ const openWork = (parts: Parts, state: NodeState, stopping: AbortSignal) => {
   const loop: RunLoop = createRunLoop({ ...running, named: createNamedDoor(running, named) });
   const environments = openNamedEnvironments(parts, { checkRoom: room, conductor: () => named });
   const attached = openAttached(parts);
-  const push = openPush(parts);
+  const push = openPush(parts, stopping);
   const talk = openTalking(parts, {
     attached,
     running: { ...running, environments: named },

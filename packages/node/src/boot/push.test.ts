@@ -29,6 +29,7 @@ it('browsers are told of what needs a person as it comes, of nothing else, and a
     const parked = said(id, { kind: 'turn.parked', turnId: 'trn_1', reason: 'nobody knows' });
     await store.append([said(id, { kind: 'text', row: 'm1', text: 'nothing to see' }), parked]);
     await store.append([parked]);
+    await expect.poll(() => told.length).toBe(2);
     await stop();
     await store.append([parked]);
     expect(told).toEqual([`name of ${id}`, `name of ${id}`]);

@@ -4,11 +4,11 @@ import { createPush, createPushSender, openPushFile, type Push } from '../push/i
 import { findSession } from '../session/index.ts';
 import { clock, ids, type Parts } from './parts.ts';
 
-/** Browsers that are told what needs a person. */
-export const openPush = ({ paths, tokens }: Pick<Parts, 'paths' | 'tokens'>): Push =>
+/** Browsers that are told what needs a person; `stopping` ends what is under way. */
+export const openPush = ({ paths, tokens }: Pick<Parts, 'paths' | 'tokens'>, stopping: AbortSignal): Push =>
   createPush({
     file: openPushFile(join(paths.data, 'push.json'), async () => (await import('web-push')).default.generateVAPIDKeys()),
-    send: createPushSender(),
+    send: createPushSender({ stopping }),
     clock,
     ids,
     tokenLives: (id) => tokens.lives(id),
@@ -17,7 +17,10 @@ export const openPush = ({ paths, tokens }: Pick<Parts, 'paths' | 'tokens'>): Pu
 /** Tells them of each question, as it is asked, for as long as the node serves. Answers how to stop that. */
 export const watchPush = (push: Pick<Push, 'tell'>, { store, log }: Pick<Parts, 'store' | 'log'>): (() => Promise<void>) => {
   let telling: Promise<void> = Promise.resolve();
+  let stopped = false;
   const tell = async (sessionId: string): Promise<void> => {
+    // What waits is in the Inbox: a node that stops does not wait for it.
+    if (stopped) return;
     const session = await findSession(store.read, sessionId);
     if (session !== null) await push.tell(session.name);
   };
@@ -28,6 +31,7 @@ export const watchPush = (push: Pick<Push, 'tell'>, { store, log }: Pick<Parts, 
   });
   return async () => {
     stop();
+    stopped = true;
     await telling;
   };
 };

@@ -17,8 +17,13 @@ export type PushMessage = { readonly text: string; readonly topic: string };
 
 export type SendPush = (kept: Kept, to: Browser, message: PushMessage) => Promise<Sent>;
 
-/** Of the network: certificates beside the system's, how names resolve, and whether addresses inside may be written to (tests). */
-export type PushNet = { readonly ca?: Buffer; readonly lookup?: LookupFunction; readonly inside?: boolean };
+/** Of the network: what ends all calls, certificates beside the system's, how names resolve, and whether addresses inside may be written to (tests). */
+export type PushNet = {
+  readonly stopping?: AbortSignal;
+  readonly ca?: Buffer;
+  readonly lookup?: LookupFunction;
+  readonly inside?: boolean;
+};
 
 /** Whom a push service may write to about this node: some take a message only with an address, and none is told of a person. */
 const SUBJECT = 'mailto:nobody@orrery.invalid';
@@ -45,7 +50,7 @@ export const createPushSender =
 type Headers = Readonly<Record<string, string | number>>;
 
 const post = (
-  { ca, lookup = systemLookup, inside = false }: PushNet,
+  { stopping, ca, lookup = systemLookup, inside = false }: PushNet,
   url: URL,
   { method, headers, body }: { readonly method: string; readonly headers: Headers; readonly body: Buffer | null },
 ): Promise<IncomingMessage> =>
@@ -58,7 +63,7 @@ const post = (
       url,
       {
         ...{ method, headers: { ...headers }, agent: false, lookup: inside ? lookup : publicOnly(lookup) },
-        signal: AbortSignal.timeout(PUSH_CALL_MS),
+        signal: AbortSignal.any([AbortSignal.timeout(PUSH_CALL_MS), ...(stopping === undefined ? [] : [stopping])]),
         ...(ca === undefined ? {} : { ca }),
       },
       resolve,

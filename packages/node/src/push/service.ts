@@ -1,7 +1,7 @@
 // Glossary. A browser that is told is one whose own push service takes messages for it while no window of the client is open.
 // A message names the session and nothing that was said in it: it passes through somebody else's server, and shows on a locked screen.
 
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { OrreryError, type Caller, type PushCreate, type PushView } from '@orrery/protocol';
 import { toInstant, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -47,7 +47,9 @@ export const createPush = ({ file, send, clock, ids, tokenLives }: PushParts): P
     );
   const one = async (to: Browser, title: string): Promise<void> => {
     if (!(await tokenLives(to.tokenId))) return file.change((all) => all.filter(({ id }) => id !== to.id));
-    await settle(to.id, await send(await file.read(), to, { text: JSON.stringify({ title }), topic: topicOf(title) }));
+    const kept = await file.read();
+    const topic = createHmac('sha256', kept.privateKey).update(title).digest('base64url').slice(0, TOPIC_CHARS);
+    await settle(to.id, await send(kept, to, { text: JSON.stringify({ title }), topic }));
   };
   return {
     list: async (caller) => {
@@ -89,8 +91,8 @@ const isOf = ({ tokenId }: Browser, { scope, token }: Caller): boolean => scope 
 const became = (sent: Sent, nowMs: number): Partial<Browser> =>
   sent.state === 'failed' ? { error: sent.reason } : { toldMs: nowMs, error: null };
 
-/** At most 32 characters of base64url; it tells the service nothing of the session. */
-const topicOf = (title: string): string => createHash('sha256').update(title).digest('base64url').slice(0, 32);
+/** The most that services take. It tells them nothing of the session. */
+const TOPIC_CHARS = 32;
 
 const toView = ({ id, endpoint, by, createdMs, toldMs, error }: Browser): PushView => ({
   id,
