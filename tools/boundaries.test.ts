@@ -56,6 +56,7 @@ describe('boundaries', () => {
       ['cli', "type Boot = import('@orrery/node/main').Boot;"],
       ['node', "import '@orrery/testkit';"],
       ['node', "import 'vitest';"],
+      ['node', "import 'http_ece';"],
       ['node', "import { Command } from 'commander';"],
       ['client', "import '../../protocol/src/index.ts';"],
       ['client', "const zod = require('zod');"],
