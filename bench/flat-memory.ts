@@ -1,6 +1,5 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
-import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../packages/node/src/kernel/clock.ts';
@@ -64,19 +63,6 @@ const writeEvents = async (directory: string): Promise<void> => {
   await store.close();
 };
 
-/** Opens the node's stream at its beginning. */
-const openStream = async (url: string, token: string): Promise<IncomingMessage> => {
-  const request = get(`${url}/api/v1/events?after=0`, {
-    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
-    agent: false,
-  });
-  // Leaving a stream in its middle resets the connection; too few events are noticed below.
-  request.on('error', () => undefined);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`the stream answered ${response.statusCode}`);
-  return response.setEncoding('latin1');
-};
-
 /** Reads a stream until so many events came. */
 const readStream = async (stream: AsyncIterable<string>): Promise<void> => {
   let events = 0;
@@ -90,11 +76,9 @@ const readStream = async (stream: AsyncIterable<string>): Promise<void> => {
   throw new Error(`the stream ended after ${events} events`);
 };
 
-const readAll = (directory: string) => async (): Promise<void> => {
-  const { url } = JSON.parse(readFileSync(join(directory, 'data', 'node.json'), 'utf8')) as { url: string };
-  const token = readFileSync(join(directory, 'data', 'owner.token'), 'utf8').trim();
+const readAll = async (node: RealNode): Promise<void> => {
   const streams: IncomingMessage[] = [];
-  while (streams.length < READERS) streams.push(await openStream(url, token));
+  while (streams.length < READERS) streams.push(await node.stream('/api/v1/events?after=0'));
   await Promise.all(streams.map(readStream));
 };
 
@@ -116,7 +100,7 @@ export const flatMemory: Benchmark = {
       };
       found.small.push(await withNode(own('s'), runTask('echo small')));
       found.output.push(await withNode(own('o'), runTask(`yes ${'y'.repeat(99)} | head -c ${OUTPUT_MB}000000`)));
-      found.events.push(await withNode(streams, readAll(streams)));
+      found.events.push(await withNode(streams, readAll));
     }
     const rows = (what: string, samples: readonly Growth[]) =>
       (['peak', 'after'] as const).map((moment) => ({

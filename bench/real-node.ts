@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sparingMemory } from '../packages/cli/src/node-process.ts';
@@ -12,6 +13,8 @@ export type RealNode = {
   readonly pid: number;
   readonly client: Client;
   readonly url: string;
+  /** Opens a stream of its API, whose text is not read yet. */
+  stream(path: string): Promise<IncomingMessage>;
   /** From the start of the process until it said that it serves, ms. */
   readonly readyMs: number;
   readonly database: string;
@@ -58,6 +61,7 @@ export const startNode = async ({ directory, config = {}, nodeOptions = [] }: No
     pid: child.pid!,
     client,
     url,
+    stream: (path) => openStream(`${url}${path}`, token),
     readyMs,
     database: join(data, 'orrery.db'),
     stop: async () => {
@@ -68,6 +72,15 @@ export const startNode = async ({ directory, config = {}, nodeOptions = [] }: No
     },
     kill: () => end('SIGKILL'),
   };
+};
+
+const openStream = async (url: string, token: string): Promise<IncomingMessage> => {
+  const request = get(url, { headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' }, agent: false });
+  // Leaving a stream in its middle resets the connection; who reads notices when too little came.
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  if (response.statusCode !== 200) throw new Error(`the stream answered ${response.statusCode}`);
+  return response.setEncoding('latin1');
 };
 
 const firstLine = async (child: ChildProcess): Promise<{ url: string }> => {

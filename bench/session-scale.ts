@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { talkerOf } from '../e2e/support/talker.ts';
@@ -39,22 +38,6 @@ const lastPages = async (node: RealNode, ids: readonly string[]): Promise<number
   return taken;
 };
 
-type Address = { readonly url: string; readonly token: string };
-
-const addressOf = (directory: string): Address => ({
-  url: (JSON.parse(readFileSync(join(directory, 'data', 'node.json'), 'utf8')) as { url: string }).url,
-  token: readFileSync(join(directory, 'data', 'owner.token'), 'utf8').trim(),
-});
-
-const openStream = async ({ url, token }: Address, id: string, after: number): Promise<IncomingMessage> => {
-  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
-  const request = get(`${url}/api/v1/sessions/${id}/events?after=${after}`, { headers, agent: false });
-  request.on('error', () => undefined);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`a stream answered ${response.statusCode}`);
-  return response.setEncoding('latin1');
-};
-
 /** Reads on until a turn's end came. */
 const untilTurnEnded = async (stream: AsyncIterable<string>): Promise<void> => {
   let tail = '';
@@ -67,11 +50,10 @@ const untilTurnEnded = async (stream: AsyncIterable<string>): Promise<void> => {
 };
 
 /** A turn of a session that so many follow, from its request until the last of them has its end, ms. */
-const followed = async ({ node, directory }: Scene, id: string, readers: number): Promise<number> => {
+const followed = async ({ node }: Scene, id: string, readers: number): Promise<number> => {
   const { sequence } = await node.client.call('sessionRows', { params: { id }, query: { limit: 1 } });
   const streams: IncomingMessage[] = [];
-  const at = addressOf(directory);
-  while (streams.length < readers) streams.push(await openStream(at, id, sequence));
+  while (streams.length < readers) streams.push(await node.stream(`/api/v1/sessions/${id}/events?after=${sequence}`));
   const from = performance.now();
   const ends = Promise.all(streams.map(untilTurnEnded));
   await node.client.call('turnAdd', { params: { id }, body: { text: 'Again.' } });
@@ -81,8 +63,8 @@ const followed = async ({ node, directory }: Scene, id: string, readers: number)
   return took;
 };
 
-/** The node that is measured, its directory, and a repository. */
-type Scene = { readonly node: RealNode; readonly directory: string; readonly project: string };
+/** The node that is measured, and a repository. */
+type Scene = { readonly node: RealNode; readonly project: string };
 
 type Found = { readonly rows: Row[]; readonly notes: string[] };
 
@@ -158,7 +140,7 @@ export const sessionScale: Benchmark = {
     const node = await startNode({ directory, config });
     try {
       await node.client.call('projectAdd', { body: { source: project } });
-      return await measure({ node, directory, project });
+      return await measure({ node, project });
     } finally {
       await node.stop();
       endKeepers(directory);

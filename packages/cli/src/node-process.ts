@@ -43,7 +43,7 @@ export const sparingMemory = {
   environment: { MALLOC_MMAP_THRESHOLD_: '65536' },
 } as const;
 
-/** Where the node's program is: beside the command line, found as any package is. */
+/** Where the node's program is: where an import by its name finds it. */
 const entryOfNode = (): string => {
   try {
     return createRequire(import.meta.url).resolve('@orrery/node/main');

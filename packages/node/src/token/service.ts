@@ -60,11 +60,12 @@ export const createTokens = (parts: TokenParts): Tokens => {
   });
   const touch = createTouch(parts);
 
+  const isGood = (row: TokenRow): boolean => scopeOf(row) !== null && (row.expires_at === null || row.expires_at > clock.nowMs());
+
   const valid = async (token: string): Promise<TokenRow | null> => {
     const hash = hashToken(token);
     const row = await findTokenByHash(store.read, hash);
-    const known = row !== null && sameHash(row.hash, hash) && scopeOf(row) !== null;
-    return known && (row.expires_at === null || row.expires_at > clock.nowMs()) ? row : null;
+    return row !== null && sameHash(row.hash, hash) && isGood(row) ? row : null;
   };
 
   const create: Tokens['create'] = async ({ name, scope, expiresAtMs, actor }) => {
@@ -105,7 +106,7 @@ export const createTokens = (parts: TokenParts): Tokens => {
     create,
     lives: async (id) => {
       const row = await findToken(store.read, id);
-      return row !== null && (row.expires_at === null || row.expires_at > clock.nowMs());
+      return row !== null && isGood(row);
     },
     list: async () => (await listTokens(store.read)).map(toTokenView),
     remove: ({ id, actor }) =>

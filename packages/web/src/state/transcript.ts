@@ -87,7 +87,7 @@ export const withLive = (transcript: Transcript, live: readonly LiveRow[], sessi
   return { ...transcript, rows };
 };
 
-/** As the row that it will be, which is stored yet. */
+/** As the row that it will be, which is not stored yet. */
 const liveEvent = ({ kind, row, text }: LiveRow, sessionId: string): OrreryEvent => ({
   ...{ seq: 0, at: '', taskId: null, sessionId, sequence: null, turn: null },
   body:

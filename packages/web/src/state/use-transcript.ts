@@ -1,4 +1,4 @@
-import { createLiveRows } from '@orrery/client/browser';
+import { createLiveRows, type LiveRows } from '@orrery/client/browser';
 import type { LiveText, OrreryEvent, TranscriptPage } from '@orrery/protocol';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { node } from './node.ts';
@@ -15,13 +15,13 @@ const AGAIN_MS = 1_000;
 /** The transcript of a session: its end, live, and what was before it once `readOlder` is called. Leaving the page stops nothing but the reading. */
 export const useTranscript = (id: string): Transcript & { readonly readOlder: () => void } => {
   const [transcript, setTranscript] = useState<Transcript>(emptyTranscript);
-  const kept = useRef<{ readonly keeper: TranscriptKeeper; asked: string | null }>(null);
+  const kept = useRef<Kept & { asked: string | null }>(null);
   useEffect(() => {
     const leaving = new AbortController();
-    const keeper = keepTranscript();
-    kept.current = { keeper, asked: null };
+    const reading = { keeper: keepTranscript(), live: createLiveRows() };
+    kept.current = { ...reading, asked: null };
     setTranscript(emptyTranscript);
-    read(id, { keeper, signal: leaving.signal, show: setTranscript }).catch(() => undefined);
+    read(id, { ...reading, signal: leaving.signal, show: setTranscript }).catch(() => undefined);
     return () => leaving.abort();
   }, [id]);
   const readOlder = useCallback(() => {
@@ -34,7 +34,7 @@ export const useTranscript = (id: string): Transcript & { readonly readOlder: ()
       .call('sessionRows', { params: { id }, query: { before: Number(older), limit: PAGE_ROWS } })
       .then((page) => {
         now.keeper.page(page);
-        if (kept.current === now) setTranscript(now.keeper.now());
+        if (kept.current === now) setTranscript(shown(id, now));
       })
       .catch(() => {
         now.asked = null;
@@ -43,25 +43,28 @@ export const useTranscript = (id: string): Transcript & { readonly readOlder: ()
   return { ...transcript, readOlder };
 };
 
-type Reading = {
-  readonly keeper: TranscriptKeeper;
+/** What is stored of a transcript, and what is being written beside it. */
+type Kept = { readonly keeper: TranscriptKeeper; readonly live: LiveRows };
+
+const shown = (id: string, { keeper, live }: Kept): Transcript => withLive(keeper.now(), live.rows(), id);
+
+type Reading = Kept & {
   readonly signal: AbortSignal;
   readonly show: (transcript: Transcript) => void;
 };
 
-const read = async (id: string, { keeper, signal, show }: Reading): Promise<void> => {
+const read = async (id: string, { keeper, live, signal, show }: Reading): Promise<void> => {
   const last = await lastPage(id, signal);
   if (last === null) return;
   keeper.page(last);
   show(keeper.now());
-  const live = createLiveRows();
   let waiting: OrreryEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   const flush = (): void => {
     timer = null;
     keeper.events(waiting);
     waiting = [];
-    if (!signal.aborted) show(withLive(keeper.now(), live.rows(), id));
+    if (!signal.aborted) show(shown(id, { keeper, live }));
   };
   const soon = (): void => void (timer ??= setTimeout(flush, FRAME_MS));
   const onLive = (piece: LiveText | null): void => {
