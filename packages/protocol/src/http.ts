@@ -19,6 +19,7 @@ import { done, empty, id, operation } from './operation.ts';
 import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskListQuery } from './task.ts';
 import { terminalOperations } from './terminal.ts';
 import { loginOperations } from './login-operations.ts';
+import { policyOperations } from './policy.ts';
 import { pushOperations } from './push.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
 import { modelUsage } from './usage.ts';
@@ -58,6 +59,7 @@ export const operations = {
   ...sessionOperations,
   ...sessionHistoryOperations,
   ...attachedOperations,
+  ...policyOperations,
 
   taskList: operation({
     method: 'get',

@@ -74,6 +74,17 @@ export {
   type SessionBody,
   type TaskBody,
 } from './event.ts';
+export { policyVerdict, type PolicyNote, type PolicyVerdict } from './policy-note.ts';
+export {
+  policyKind,
+  type PolicyFileView,
+  type PolicyKind,
+  type PolicyListed,
+  type PolicyProposal,
+  type PolicyQuestion,
+  type PolicyRuleView,
+  type PolicyTested,
+} from './policy.ts';
 export {
   interactionAnswer,
   interactionAsk,

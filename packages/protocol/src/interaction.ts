@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { answers, question } from './question.ts';
 import { permissionMode } from './permission.ts';
+import { policyNote } from './policy-note.ts';
 import { instant } from './scalars.ts';
 
 // A question, approval or plan that waits for a person (contracts/sessions.md, "Interactions").
@@ -24,12 +25,16 @@ export const interactionAsk = z.object({
   command: z.string().nullable(),
   /** Files it is about. */
   paths: z.array(z.string()),
+  /** With files: the checkout as the program sees it. */
+  workdir: z.string().optional(),
   /** Everything else that the program said of it, as text (a diff, the input, the plan). */
   detail: z.string(),
   /** What is to be answered; empty: it is only allowed or denied. */
   questions: z.array(question).default([]),
   /** Outcomes that can be given. */
   outcomes: z.array(interactionOutcome),
+  /** What the rules said of it; absent: no rule speaks of it. */
+  policy: policyNote.optional(),
 });
 export type InteractionAsk = z.output<typeof interactionAsk>;
 

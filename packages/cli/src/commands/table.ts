@@ -11,6 +11,7 @@ import { envCommands } from './env/rows.ts';
 import { harnessCommands } from './harness/rows.ts';
 import { nodeCommands } from './node/rows.ts';
 import { mcpCommands } from './mcp/rows.ts';
+import { policyCommands } from './policy/rows.ts';
 import { projectCommands } from './project/rows.ts';
 import { queueCommands } from './queue/rows.ts';
 import { salvageCommands } from './salvage/rows.ts';
@@ -39,6 +40,7 @@ export const table: readonly CommandSpec[] = [
   ...harnessCommands,
   ...backendCommands,
   ...egressCommands,
+  ...policyCommands,
   ...salvageCommands,
   ...tokenCommands,
   ...secretCommands,

@@ -9,6 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { toInstant } from '../kernel/clock.ts';
 import { FREE_DISK_BYTES } from '../kernel/limits.ts';
 import type { Config } from '../config/config.ts';
+import type { Policies } from '../policy/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Archives, Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
@@ -30,17 +31,21 @@ export type DoctorParts = {
   readonly environmentsDirectory: string;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly state: Pick<NodeState, 'needRestart'>;
+  readonly policies: Pick<Policies, 'files'>;
 };
 
 /** Looks at everything a node stands on. Reads only. */
 export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
-  const checks = [configLines, usedBackendLines, harnessLines, diskLines, leftoverLines, survivalLines];
+  const checks = [configLines, policyLines, usedBackendLines, harnessLines, diskLines, leftoverLines, survivalLines];
   const lines = (await Promise.all(checks.map((check) => check(parts)))).flat();
   return { lines, checkedAt: toInstant(parts.clock.nowMs()) };
 };
 
 /** What can be looked at while no node runs: everything but the store. */
-export type MachineParts = Omit<DoctorParts, 'store' | 'workspace' | 'archives' | 'environmentsDirectory' | 'clock' | 'state'>;
+export type MachineParts = Omit<
+  DoctorParts,
+  'store' | 'workspace' | 'archives' | 'environmentsDirectory' | 'clock' | 'state' | 'policies'
+>;
 
 /** The same for a machine on which no node runs. Reads only; takes no lock, so that a node may be started meanwhile. */
 export const examineMachine = async (parts: MachineParts): Promise<Line[]> => {
@@ -80,6 +85,19 @@ const configLines = async ({ config, state }: Pick<DoctorParts, 'config' | 'stat
   const problem = config.problem();
   if (problem === null) return [ok('configuration', 'The configuration is in force as it is written.')];
   return [{ area: 'configuration', state: 'problem', message: `${problem.message} The last good one holds.`, fix: problem.fix }];
+};
+
+/** The operator's policies; those of projects are looked at with `orrery policy list`. */
+const policyLines = async ({ policies }: Pick<DoctorParts, 'policies'>): Promise<Line[]> => {
+  const files = await policies.files();
+  const broken = files.flatMap(({ problem }) => (problem === null ? [] : [problem]));
+  if (broken.length > 0)
+    return broken.map(({ message, fix }) => ({
+      ...{ area: 'policies', state: 'problem', fix },
+      message: `${message} Until it is mended, everything is asked.`,
+    }));
+  const rules = files.reduce((sum, file) => sum + file.rules.length, 0);
+  return rules === 0 ? [] : [ok('policies', `${rules} rules in ${files.length} files: orrery policy list`)];
 };
 
 const usedBackendLines = async (parts: DoctorParts): Promise<Line[]> => backendLines(parts, await backendsInUse(parts.store));

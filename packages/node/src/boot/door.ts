@@ -42,6 +42,7 @@ import {
 import { taskHandlers, type Tasks } from '../task/index.ts';
 import { createLogins, loginHandlers, tokenHandlers } from '../token/index.ts';
 import { attachedHandlers, type Attached } from '../attached/index.ts';
+import { policyHandlers, type Policies } from '../policy/index.ts';
 import { pushHandlers, type Push } from '../push/index.ts';
 import { auditHandlers } from '../audit/index.ts';
 import { usageHandlers } from '../usage/index.ts';
@@ -67,6 +68,7 @@ type Door = {
   readonly review: SessionReview;
   readonly takeBack: Talking['takeBack'];
   readonly interactions: Interactions;
+  readonly policies: Policies;
   readonly loop: RunLoop;
   readonly stop: (now: boolean) => void;
 };
@@ -122,7 +124,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
   const { tasks, loop, state, attached } = given;
   const sessionId = async (reference: string): Promise<string> => (await given.sessions.find(reference)).id;
   return {
-    ...nodeHandlers({ ...parts, state, tasks, clock, dataDirectory: paths.data, stop: given.stop }),
+    ...nodeHandlers({ ...parts, state, tasks, clock, policies: given.policies, dataDirectory: paths.data, stop: given.stop }),
     ...warmly(parts, projectHandlers(projects)),
     ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock, checkAttached: attached.checkIts })),
     ...agentHandlers(openAgents(parts), newestOf(parts)),
@@ -133,6 +135,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...sessionHistoryHandlers({ ...given, store }),
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
+    ...policyHandlers(given.policies),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers(salvageParts(parts)),
     ...tokenHandlers(tokens),

@@ -30,9 +30,39 @@ it('browsers are told of what needs a person as it comes, of nothing else, and a
     await store.append([said(id, { kind: 'text', row: 'm1', text: 'nothing to see' }), parked]);
     await store.append([parked]);
     await expect.poll(() => told.length).toBe(2);
+    // What was settled as it was asked waits for nobody.
+    const ask = {
+      kind: 'command',
+      tool: 'Bash',
+      title: 'Run',
+      command: 'ls',
+      paths: [],
+      detail: '',
+      questions: [],
+      outcomes: [],
+    } as const;
+    const asked = {
+      interactionId: 'int_1',
+      revision: 1,
+      ask: { ...ask, paths: [], questions: [], outcomes: [] },
+      deadlineAt: null,
+    };
+    await store.append([
+      said(id, { kind: 'interaction.opened', ...asked }),
+      said(id, {
+        kind: 'interaction.settled',
+        interactionId: 'int_1',
+        asked: 'command',
+        outcome: 'approved',
+        answers: null,
+        by: 'rule:r',
+      }),
+    ]);
+    await store.append([said(id, { kind: 'interaction.opened', ...asked, interactionId: 'int_2' })]);
+    await expect.poll(() => told.length).toBe(3);
     await stop();
     await store.append([parked]);
-    expect(told).toEqual([`name of ${id}`, `name of ${id}`]);
+    expect(told).toEqual([`name of ${id}`, `name of ${id}`, `name of ${id}`]);
   } finally {
     await store.close();
     await rm(directory, { recursive: true });

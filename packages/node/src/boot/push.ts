@@ -25,8 +25,12 @@ export const watchPush = (push: Pick<Push, 'tell'>, { store, log }: Pick<Parts, 
     if (session !== null) await push.tell(session.name);
   };
   const stop = store.subscribe((events) => {
+    // What a rule or a mode decided was settled as it was asked: it waits for nobody.
+    const settled = new Set(events.flatMap(({ body }) => (body.kind === 'interaction.settled' ? [body.interactionId] : [])));
+    const waits = (body: (typeof events)[number]['body']): boolean =>
+      body.kind === 'turn.parked' || (body.kind === 'interaction.opened' && !settled.has(body.interactionId));
     for (const { body, sessionId } of events)
-      if (sessionId !== undefined && (body.kind === 'interaction.opened' || body.kind === 'turn.parked'))
+      if (sessionId !== undefined && waits(body))
         telling = telling.then(() => tell(sessionId)).catch((thrown: unknown) => log.warn('push.untold', errorFields(thrown)));
   });
   return async () => {

@@ -33,6 +33,8 @@ import { dropConversation } from '../run/conversation.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
+import type { Policies } from '../policy/index.ts';
+import { openPolicies } from './policies.ts';
 import { chosenProgram, fittingAgent, openAgents, smaller } from './agents.ts';
 import { branchPlace, placeFor } from './session-places.ts';
 import { isScripted } from './scripted.ts';
@@ -43,6 +45,7 @@ export type Talking = {
   readonly history: SessionHistory;
   readonly review: SessionReview;
   readonly interactions: Interactions;
+  readonly policies: Policies;
   readonly talking: SessionsConductor;
   readonly liveTexts: LiveTexts;
   readonly takeBack: ReturnType<typeof createTakeBack>;
@@ -61,9 +64,11 @@ export const openTalking = (
 ): Talking => {
   const interactions = openInteractions(parts, (id) => talking.wake(id));
   const liveTexts = createLiveTexts({ store: parts.store, clock });
+  const policies = openPolicies(parts, () => interactions);
   const talking: SessionsConductor = createSessionsConductor({
     ...given.running,
     interactions,
+    policies,
     liveTexts,
     wakeTasks: given.wakeTasks,
     attachmentBytes: (id) => attachmentBytes(attachmentsDirectory(parts), id),
@@ -80,6 +85,7 @@ export const openTalking = (
   const { mirrorOf } = parts.workspace;
   return {
     interactions,
+    policies,
     talking,
     liveTexts,
     sessions,

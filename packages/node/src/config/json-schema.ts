@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nodeSchema } from './node-schema.ts';
+import { policySchema } from './policy-schema.ts';
 import { projectSchema } from './project-schema.ts';
 
 const published = (
@@ -20,4 +21,11 @@ export const projectJsonSchema = (): Record<string, unknown> =>
   published(projectSchema, {
     title: 'Orrery project',
     description: 'What a repository asks of Orrery; it only narrows what the operator set.',
+  });
+
+/** JSON Schema of a policy file. */
+export const policyJsonSchema = (): Record<string, unknown> =>
+  published(policySchema, {
+    title: 'Orrery policy',
+    description: 'Rules that decide what agents ask for permission; those of a project only deny or ask.',
   });

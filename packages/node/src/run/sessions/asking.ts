@@ -1,6 +1,7 @@
 // What a program asks, from its first word to the answer that it is told.
 
-import type { Unattended } from '@orrery/protocol';
+import type { InteractionAsk, PolicyNote, Unattended } from '@orrery/protocol';
+import { appendAudit } from '../../audit/index.ts';
 import type { SessionFact } from '../../harness/dialogue.ts';
 import {
   countOpen,
@@ -16,17 +17,18 @@ import { changeSession, findSession, isActive, openTurns, type SessionRow } from
 import type { Tx } from '../../store/store.ts';
 import { allowsByItself, bounded } from './asks.ts';
 import type { Live, SessionConductorParts } from './context.ts';
+import type { SessionRules } from './rules.ts';
 import { settleByRule } from './unattended.ts';
 
 /** All that are open. */
 export const EVERY_ASK = 1_000_000_000;
 
 /** Where it is asked. */
-type At = { readonly parts: SessionConductorParts; readonly live: Live; readonly tx: Tx };
+type At = { readonly parts: SessionConductorParts; readonly live: Live; readonly tx: Tx; readonly rules: SessionRules | null };
 type Asks = Extract<SessionFact, { kind: 'asks' }>;
 
-/** Records what is asked, and answers at once what the session's mode or rule answers. */
-export const openAsk = async ({ parts, live, tx }: At, { key, ask: said }: Asks): Promise<void> => {
+/** Records what is asked, and answers at once what the policies, the session's mode or its rule answer. */
+export const openAsk = async ({ parts, live, tx, rules }: At, { key, ask: said }: Asks): Promise<void> => {
   const { sessionId, generation } = live;
   const nowMs = parts.clock.nowMs();
   const session = await findSession(tx.db, sessionId);
@@ -34,7 +36,12 @@ export const openAsk = async ({ parts, live, tx }: At, { key, ask: said }: Asks)
   const { interactionMs } = parts.sessions;
   const id = parts.ids('interaction');
   const waiting = await countOpen(tx.db, sessionId);
-  const ask = bounded(said);
+  const policy = rules?.(said) ?? null;
+  const ask: InteractionAsk = {
+    ...bounded(said),
+    ...(said.kind === 'edit' ? { workdir: live.environment.workdir } : {}),
+    ...(policy === null ? {} : { policy }),
+  };
   await openInteraction(tx, {
     id,
     session_id: sessionId,
@@ -49,31 +56,65 @@ export const openAsk = async ({ parts, live, tx }: At, { key, ask: said }: Asks)
     created_at: nowMs,
   });
   const row = await findInteraction(tx.db, id);
-  const byItself = row !== null && session !== null && (await decide(tx, { row, session, said, waiting, live, nowMs }));
+  const byItself =
+    row !== null && session !== null && (await decide(tx, { row, session, ask, said, policy, waiting, live, nowMs }));
   if (!byItself) await changeSession(tx, sessionId, { state: 'waiting', reason: ask.title, nowMs });
 };
 
-/** What the mode allows, what is too much, and what the rule says; answers whether it is settled. */
+/** What the policies decide, what the mode allows, what is too much, and what the session's rule says; answers whether it is settled. */
 const decide = async (
   tx: Tx,
   given: {
     readonly row: InteractionRow;
     readonly session: SessionRow;
+    readonly ask: InteractionAsk;
     readonly said: Asks['ask'];
+    readonly policy: PolicyNote | null;
     readonly waiting: number;
     readonly live: Live;
     readonly nowMs: number;
   },
 ): Promise<boolean> => {
-  const { row, session, said, waiting, nowMs } = given;
+  const { row, session, ask, said, policy, waiting, nowMs } = given;
   const told = { told: false, nowMs } as const;
-  if (allowsByItself(session.mode, said, given.live.environment.workdir))
+  if (policy !== null && (await settleByPolicy(tx, { row, ask, policy, session, nowMs }))) return true;
+  // What a rule has asked is asked in each mode.
+  if (policy === null && allowsByItself(session.mode, said, given.live.environment.workdir))
     return settleInteraction(tx, row, { outcome: 'approved', by: `mode "${session.mode}"`, message: null, ...told });
   if (waiting >= SESSION_OPEN_ASKS) {
     const message = `${waiting} questions wait already; none more is taken.`;
     return settleInteraction(tx, row, { outcome: 'denied', by: 'the node', message, ...told });
   }
   return settleByRule(tx, row, { rule: session.unattended as Unattended, nowMs });
+};
+
+/** Settles what a policy allows or denies, and records it; what cannot be shown whole is not allowed. */
+const settleByPolicy = async (
+  tx: Tx,
+  given: {
+    readonly row: InteractionRow;
+    readonly ask: InteractionAsk;
+    readonly policy: PolicyNote;
+    readonly session: SessionRow;
+    readonly nowMs: number;
+  },
+): Promise<boolean> => {
+  const { row, ask, policy, session, nowMs } = given;
+  const { verdict, rule, file, text } = policy;
+  if (verdict === 'ask' || (verdict === 'allow' && !ask.outcomes.includes('approved'))) return false;
+  const by = `rule:${rule ?? ''}`;
+  const outcome = verdict === 'allow' ? 'approved' : 'denied';
+  const message = verdict === 'allow' ? null : `The rule "${rule ?? ''}" denies it: ${text}`;
+  const detail = { session: session.id, harness: session.harness, kind: ask.kind, file };
+  await appendAudit(
+    tx.db,
+    {
+      ...{ actor: by, action: `approval.${verdict}`, subject: row.id },
+      ...{ outcome: verdict === 'allow' ? 'done' : 'refused', detail },
+    },
+    nowMs,
+  );
+  return settleInteraction(tx, row, { outcome, by, message, told: false, nowMs });
 };
 
 /** Settles what waits already, when its session declared a rule since. */

@@ -1,15 +1,9 @@
 // What a program asks, as it may be kept, and what a session's mode answers by itself.
 
-import { posix } from 'node:path';
 import type { InteractionAsk } from '@orrery/protocol';
 import { clip } from '../../harness/clip.ts';
 import { SESSION_ASK_BYTES, SESSION_ASK_ITEMS, SESSION_ASK_TITLE_BYTES } from '../../kernel/limits.ts';
-
-/** Folders and files of a checkout that programs read their own orders from. */
-const ORDERS = new Set([
-  ...['.git', '.github', '.vscode', '.claude', '.codex', '.pi', '.opencode', '.gemini', '.qwen', '.copilot', '.cursor', '.grok'],
-  ...['.mcp.json', 'opencode.json', 'opencode.jsonc'],
-]);
+import { holdsOrders, insideOf } from '../../policy/index.ts';
 
 /** What nobody but a person can answer. */
 const WORDS: ReadonlySet<InteractionAsk['kind']> = new Set(['question', 'form', 'plan']);
@@ -21,9 +15,8 @@ export const allowsByItself = (mode: string, { kind, paths }: InteractionAsk, wo
 };
 
 const isWork = (workdir: string, path: string): boolean => {
-  const inside = posix.relative(workdir, posix.resolve(workdir, path));
-  const [first] = inside.split('/');
-  return first !== undefined && first !== '' && first !== '..' && !ORDERS.has(first);
+  const inside = insideOf(workdir, path);
+  return inside !== null && !holdsOrders(inside);
 };
 
 /** What it asks, within the bounds of a row. What cannot be shown whole cannot be approved. */

@@ -26,22 +26,25 @@ import { noteTurn } from '../../usage/index.ts';
 import { accountFor } from '../account-limits.ts';
 import { EVERY_ASK, openAsk, withdrawAsk } from './asking.ts';
 import type { Live, SessionConductorParts } from './context.ts';
+import { rulesFor, type SessionRules } from './rules.ts';
 import { UNATTENDED } from './unattended.ts';
 
 /** Changes of a run's own row that go with a step. */
 export type Position = { readonly stdout_offset?: number; readonly stderr_offset?: number; readonly stderr_tail?: string };
 
 /** Commits steps in their order; `also` goes into the same transaction, before them. */
-export const commitSteps = (
+export const commitSteps = async (
   parts: SessionConductorParts,
   live: Live,
   given: { readonly steps: readonly DialogueStep[]; readonly position?: Position; readonly also?: (tx: Tx) => Promise<void> },
 ): Promise<void> => {
   const dialogue = JSON.stringify(live.dialogue.position().state);
+  const facts = given.steps.flatMap((step) => step.facts);
+  const rules = await rulesFor(parts, live, facts);
   return parts.store.transaction(async (tx) => {
     await given.also?.(tx);
     await updateSessionRun(tx.db, live.runId, { ...given.position, dialogue });
-    for (const step of joined(given.steps)) await applyStep({ parts, live, tx }, step);
+    for (const step of joined(given.steps)) await applyStep({ parts, live, tx, rules }, step);
   });
 };
 
@@ -58,8 +61,8 @@ const joined = (steps: readonly DialogueStep[]): readonly DialogueStep[] => {
   return [...all, { events, facts: [], frames: [], live: [] }];
 };
 
-/** Where a step is applied. */
-type At = { readonly parts: SessionConductorParts; readonly live: Live; readonly tx: Tx };
+/** Where a step is applied, and what decides what it asks. */
+type At = { readonly parts: SessionConductorParts; readonly live: Live; readonly tx: Tx; readonly rules: SessionRules | null };
 
 const applyStep = async (at: At, step: DialogueStep): Promise<void> => {
   const { live, tx } = at;

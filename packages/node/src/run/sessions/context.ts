@@ -5,6 +5,7 @@ import type { EnvironmentConductor } from '../../environment/index.ts';
 import type { Environment, Handle } from '../../exec/backend.ts';
 import type { Dialogue } from '../../harness/dialogue.ts';
 import type { Mutex } from '../../kernel/mutex.ts';
+import type { Policies } from '../../policy/index.ts';
 import type { LiveTexts } from '../../session/index.ts';
 import type { ConductorParts } from '../doors.ts';
 
@@ -15,6 +16,8 @@ export type SessionConductorParts = ConductorParts & {
   readonly environments: EnvironmentConductor;
   readonly interactions: Pick<Interactions, 'timeOut'>;
   readonly liveTexts: LiveTexts;
+  /** Rules that decide what is asked. */
+  readonly policies: Pick<Policies, 'inForce'>;
   /** Tells the loop of tasks that there may be something to do. */
   readonly wakeTasks: () => void;
   /** Rejects when they are gone. */

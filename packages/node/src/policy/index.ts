@@ -1,0 +1,5 @@
+// The door of policies.
+
+export { holdsOrders, insideOf } from './checkout-paths.ts';
+export { policyHandlers } from './routes.ts';
+export { createPolicies, type Decide, type Policies, type Subject } from './service.ts';

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { beginsWith, plainWords } from './plain-words.ts';
+
+describe('the words of a command', () => {
+  it('are those of one program and its arguments', () => {
+    expect(plainWords('npm test')).toEqual(['npm', 'test']);
+    expect(plainWords("  git commit -m 'one; two && three' ")).toEqual(['git', 'commit', '-m', 'one; two && three']);
+    expect(plainWords('grep "a b"c d\'\'')).toEqual(['grep', 'a bc', 'd']);
+    expect(plainWords('echo ""')).toEqual(['echo', '']);
+    expect(plainWords('cat naïve.txt')).toEqual(['cat', 'naïve.txt']);
+  });
+
+  const hostile = [
+    ...['npm test; rm -rf .', 'npm test && id', 'npm test || id', 'npm test | sh', 'npm test & id', 'npm test |& id'],
+    ...[
+      'npm test $(id)',
+      'npm test `id`',
+      'npm test "$(id)"',
+      'npm test "`id`"',
+      'npm test $HOME',
+      'npm test "${X}"',
+      "npm test $'a'",
+    ],
+    ...['npm test > out', 'npm test >> out', 'npm test < in', 'npm test <<< x', 'npm test 2>&1', 'npm test <(id)'],
+    ...['npm test\nid', 'npm test\r\nid', 'npm test \\\nid', 'npm\ttest', 'npm test "a\nb"', "npm test 'a\nb'"],
+    ...['(npm test)', '{ npm test; }', '! npm test', 'npm test *', 'npm test ?', 'npm test [a]', 'npm test {a,b}', 'npm test ~'],
+    ...['npm test #x', 'npm test \\; id', 'npm test "a\\"b"', 'npm test "a!b"', 'npm test "open', "npm test 'open"],
+    ...['PATH=. npm test', 'X+=1 npm test', 'if npm test', 'eval npm test', 'exec npm test', '. npm test', 'source npm test'],
+    ...[
+      'npm test \u202e',
+      'npm\u00a0test',
+      'npm test \u2028id',
+      'npm test "\u200b"',
+      'npm test \u0000',
+      'npm test ；id',
+      '',
+      '   ',
+      '""',
+    ],
+  ];
+  it.each(hostile)('are not told where there may be more than that: %j', (command) => {
+    expect(plainWords(command)).toBeNull();
+  });
+
+  it('begin with other words only whole', () => {
+    expect(beginsWith('npm run test -- --watch', ['npm', 'run'])).toBe(true);
+    expect(beginsWith('npm run', ['npm', 'run'])).toBe(true);
+    expect(beginsWith('npm running', ['npm', 'run'])).toBe(false);
+    expect(beginsWith('npm', ['npm', 'run'])).toBe(false);
+    expect(beginsWith('xnpm run', ['npm', 'run'])).toBe(false);
+    expect(beginsWith('npm run; id', ['npm', 'run'])).toBeNull();
+  });
+});

@@ -1,0 +1,52 @@
+// The words of a command that is nothing but one program and its arguments. Pure.
+
+/** What means nothing to a shell outside of quotes. All that is not here is taken for a sign of the shell. */
+const PLAIN = /[A-Za-z0-9_@%+=:,./-]/;
+/** What a shell does not look into between double quotes, and a person sees. */
+const QUOTED = /[^"$`\\!\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const SINGLE_QUOTED = /[^'\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const LETTER = /[\p{L}\p{N}]/u;
+
+/**
+ * Its words as every POSIX shell takes them; null: it is more than one plain command (operators, substitutions, redirections,
+ * line breaks, patterns, variables, assignments before it, escapes, characters nobody sees), or it cannot be told. Never guesses.
+ */
+export const plainWords = (command: string): readonly string[] | null => {
+  const words: string[] = [];
+  let word: string | null = null;
+  let quote: '"' | "'" | null = null;
+  for (const character of command) {
+    if (quote !== null) {
+      if (character === quote) quote = null;
+      else if ((quote === '"' ? QUOTED : SINGLE_QUOTED).test(character)) word += character;
+      else return null;
+    } else if (character === ' ') {
+      if (word !== null) words.push(word);
+      word = null;
+    } else if (character === '"' || character === "'") {
+      quote = character;
+      word ??= '';
+    } else if (PLAIN.test(character) || LETTER.test(character)) word = (word ?? '') + character;
+    else return null;
+  }
+  if (quote !== null) return null;
+  if (word !== null) words.push(word);
+  const [first] = words;
+  return first === undefined || isMore(first) ? null : words;
+};
+
+/** Words with which a shell begins something else than a program. */
+const GRAMMAR = new Set(
+  'if then else elif fi for while until do done case esac in function select time coproc { } ! [[ ]] . source eval exec command builtin'.split(
+    ' ',
+  ),
+);
+
+/** An assignment in front of a program, or a word of the shell's own. */
+const isMore = (first: string): boolean => first === '' || first.includes('=') || GRAMMAR.has(first);
+
+/** Whether a command begins with these words; null: it is more than plain words. */
+export const beginsWith = (command: string, words: readonly string[]): boolean | null => {
+  const said = plainWords(command);
+  return said === null ? null : words.length <= said.length && words.every((one, at) => one === said[at]);
+};

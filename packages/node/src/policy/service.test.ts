@@ -1,0 +1,156 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OrreryError, type InteractionAsk, type InteractionView } from '@orrery/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPolicies, type Policies, type Subject } from './service.ts';
+
+const COMMIT = 'a'.repeat(40);
+const ask: InteractionAsk = {
+  ...{ kind: 'command', tool: 'Bash', title: 'Run a command', command: 'npm test', paths: [], detail: '', questions: [] },
+  outcomes: ['approved', 'denied'],
+};
+
+describe('policies', () => {
+  let folder = '';
+  let committed: Record<string, string> = {};
+  let open: InteractionView;
+  let policies: Policies;
+  let told: unknown[] = [];
+  const at = { project: 'prj_1', commit: COMMIT };
+  const subject = (): Subject => ({
+    ...{ interaction: open, at },
+    asked: { project: { id: 'prj_1', name: 'shop' }, harness: 'claude', workdir: '/work', ask: open.ask },
+  });
+  beforeEach(async () => {
+    folder = join(await mkdtemp(join(tmpdir(), 'orrery-policy-')), 'policies');
+    committed = {};
+    told = [];
+    open = {
+      ...{ id: 'int_1', sessionId: 'ses_1', sessionName: 'talk', turn: 1, state: 'open', revision: 1, ask, outcome: null },
+      ...{ answers: null, by: null, deadlineAt: null, createdAt: '2026-01-02T03:04:05.000Z', settledAt: null },
+    };
+    policies = createPolicies({
+      folder,
+      listTree: async (_, { commit }) => {
+        if (commit !== COMMIT) throw new OrreryError('repository_unusable', 'There is no such commit.');
+        return {
+          files: Object.entries(committed).map(([path, text]) => ({ path, kind: 'file', bytes: text.length, sha: text })),
+        };
+      },
+      readFiles: async function* (_, files) {
+        for (const { sha } of files) yield Buffer.from(sha);
+      },
+      subject: async () => subject(),
+      newest: async () => ({ ...at, name: 'shop' }),
+      record: async (added) => void told.push(added),
+      answer: async (_, { outcome, by }) => {
+        open = { ...open, state: 'settled', outcome, by };
+        return open;
+      },
+    });
+  });
+  afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+  const write = async (name: string, text: string): Promise<void> => {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, name), text);
+  };
+  const said = async (command = 'npm test', where: typeof at | null = at) => {
+    const decide = await policies.inForce(where);
+    return decide({ ...subject().asked, ask: { ...ask, command } })?.verdict ?? null;
+  };
+  const allow = (command: string, name = 'a'): string =>
+    `rules: [{ name: ${name}, action: approval, verdict: allow, match: { command: { exact: ${command} } } }]`;
+  const codeOf = (work: Promise<unknown>) =>
+    work.then(
+      () => 'none',
+      (thrown: unknown) => (thrown as OrreryError).code,
+    );
+  const add = async (more: object = {}) => {
+    const { rule } = await policies.propose('int_1');
+    return policies.add('int_1', { revision: 1, yaml: rule?.yaml ?? '', by: 'ann', ...more });
+  };
+
+  it('count from the moment they are written, and no longer than they are there', async () => {
+    expect(await said()).toBeNull();
+    await write('a.yaml', allow('npm test'));
+    expect(await said()).toBe('allow');
+    await write('a.yaml', allow('npm run lint'));
+    expect(await said()).toBeNull();
+    await rm(join(folder, 'a.yaml'));
+    expect(await policies.list(null)).toEqual({ items: [], files: [], folder, broken: false });
+  });
+
+  it('have everything asked while a file cannot be used, whatever it is that is wrong', async () => {
+    await write('good.yaml', allow('npm test'));
+    const broken = join(folder, 'b.yaml');
+    const ways: Record<string, () => Promise<void>> = {
+      syntax: () => write('b.yaml', 'rules: ['),
+      'the name of another file': () => write('b.yaml', allow('x')).then(() => write('good2.yaml', allow('y'))),
+      folder: () => mkdir(broken).then(() => undefined),
+      'a link to nothing': () => symlink('/nowhere', broken),
+      'everybody writes it': () => write('b.yaml', 'rules: []').then(() => chmod(broken, 0o666)),
+      size: () => write('b.yaml', `# ${'x'.repeat(2_000_000)}`),
+    };
+    for (const [way, breakIt] of Object.entries(ways)) {
+      await breakIt();
+      expect([way, await said(), (await policies.list(null)).broken]).toEqual([way, 'ask', true]);
+      await rm(broken, { recursive: true });
+      await rm(join(folder, 'good2.yaml'), { force: true });
+      expect([way, await said()]).toEqual([way, 'allow']);
+    }
+    const lost = { project: 'prj_1', commit: 'b'.repeat(40) };
+    expect(await said('npm test', lost)).toBe('ask');
+  });
+
+  it('of a project narrow those of the operator, in that project', async () => {
+    await write('a.yaml', allow('npm test'));
+    committed['own.yaml'] = 'rules: [{ name: no, action: approval, verdict: deny, reason: so, match: { kind: command } }]';
+    committed['sub/other.yaml'] = 'rules: [';
+    expect([await said(), await said('npm test', null)]).toEqual(['deny', 'allow']);
+    expect((await policies.test({ command: 'npm test', project: 'shop' })).rule).toEqual({
+      ...{ name: 'no', file: '.orrery/policies/own.yaml' },
+    });
+    expect((await policies.test({ command: 'npm test' })).verdict).toBe('allow');
+    expect((await policies.test({ interaction: 'int_1' })).fits.map(({ name }) => name)).toEqual(['a', 'no']);
+  });
+
+  it('take a rule that a person saw, and allow once what was asked', async () => {
+    const file = join(folder, 'approvals.yaml');
+    const { rule } = await policies.propose('int_1');
+    expect(rule?.file).toBe(file);
+    const added = await add();
+    expect(added).toEqual({
+      interaction: { ...open, state: 'settled', outcome: 'approved', by: 'ann' },
+      rule: { name: rule!.name, file },
+    });
+    expect(told).toEqual([{ by: 'ann', rule: rule!.name, interaction: 'int_1' }]);
+    expect(await readFile(file, 'utf8')).toContain('exact: npm test');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await said()).toBe('allow');
+    expect([await said('npm test; id'), await said('npm tes')]).toEqual([null, null]);
+    expect(await policies.propose('int_1')).toEqual({ rule: null, why: expect.stringContaining('settled') });
+  });
+
+  it('take no other rule than the one that was seen, and none that would not be followed', async () => {
+    expect(await codeOf(add({ yaml: '- name: everything' }))).toBe('conflict');
+    expect(await codeOf(add({ revision: 2 }))).toBe('conflict');
+    await write('a.yaml', 'rules: [{ name: ask-me, action: approval, verdict: ask, match: {} }]');
+    expect(await policies.propose('int_1')).toEqual({ rule: null, why: expect.stringContaining('change nothing') });
+    expect(await codeOf(add())).toBe('conflict');
+    await write('a.yaml', 'rules: [');
+    expect(await codeOf(add())).toBe('conflict');
+    expect([told, open.state]).toEqual([[], 'open']);
+  });
+
+  it('keep a file that is a link, and its mode', async () => {
+    const own = join(folder, '..', 'own.yaml');
+    await write('../own.yaml', '# mine\nrules: []\n');
+    await chmod(own, 0o640);
+    await symlink(own, join(folder, 'approvals.yaml'));
+    await add();
+    expect(await readFile(own, 'utf8')).toContain('# mine');
+    expect((await stat(own)).mode & 0o777).toBe(0o640);
+  });
+});

@@ -1,0 +1,29 @@
+// The policies that decide what a session asks, read before the transaction that records it.
+
+import type { InteractionAsk, PolicyNote } from '@orrery/protocol';
+import type { SessionFact } from '../../harness/dialogue.ts';
+import { namedById } from '../../environment/index.ts';
+import { findSession } from '../../session/index.ts';
+import { preparedOf } from '../environments/place.ts';
+import type { Live, SessionConductorParts } from './context.ts';
+
+/** What the policies say of something that a session asks. */
+export type SessionRules = (ask: InteractionAsk) => PolicyNote | null;
+
+/** The rules as they are now, where something is asked; null: nothing is. */
+export const rulesFor = async (
+  parts: SessionConductorParts,
+  live: Live,
+  facts: readonly SessionFact[],
+): Promise<SessionRules | null> => {
+  if (!facts.some(({ kind }) => kind === 'asks')) return null;
+  const session = await findSession(parts.store.read, live.sessionId);
+  if (session === null) return null;
+  const row = await namedById(parts.store.read, session.environment_id);
+  const commit = row === null ? null : (row.base_sha ?? preparedOf(row)?.baseSha ?? null);
+  const { project_id: project } = session;
+  const { name } = await parts.trustedProject(project);
+  const decide = await parts.policies.inForce(commit === null ? null : { project, commit });
+  const { workdir } = live.environment;
+  return (ask) => decide({ project: { id: project, name }, harness: session.harness, workdir, ask });
+};
