@@ -9,6 +9,7 @@ import {
   type Task,
 } from '@orrery/protocol';
 import { doctorLines, harnesses, patch, stages } from './fake-facts.ts';
+import { policyAnswer } from './fake-policies.ts';
 import { ago, idOf, type FakeState } from './fake-state.ts';
 import { playTask, textOf, type Play } from './fake-task.ts';
 
@@ -96,6 +97,8 @@ export const answerOf = (call: Call, state: FakeState, around: Around): unknown 
       ),
   };
   const list = lists[name];
+  const decided = policyAnswer(name, body, state.policies);
+  if (decided !== undefined) return decided;
   return list === undefined ? changeOf({ name, params, body, state, around, query: call.query }) : list();
 };
 

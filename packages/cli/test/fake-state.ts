@@ -42,6 +42,7 @@ export type FakeState = {
   installationId: string;
   backends: BackendView[];
   lacks: OperationName[];
+  policies: 'none' | 'some' | 'broken';
   /** Operations that are done but whose answer is lost, and ones that are never answered. */
   cuts: OperationName[];
   hangs: OperationName[];
@@ -52,6 +53,7 @@ export type FakeState = {
 
 /** A node that knows nothing yet. */
 export const emptyState = (): FakeState => ({
+  policies: 'none',
   projects: [],
   tasks: [],
   salvage: [],

@@ -97,6 +97,8 @@ export const scenarios: Readonly<Record<string, (bench: Bench) => void>> = {
     site(bench);
     things(bench);
   },
+  policies: (bench) => void (bench.node.state.policies = 'some'),
+  'broken-policies': (bench) => void (bench.node.state.policies = 'broken'),
   demo: (bench) => {
     const task = { prompt: 'retry the roman numerals', model: 'scripted/demo', maxRetries: 3 };
     bench.nodeAnswers.set('demo', [

@@ -24,10 +24,12 @@ const settingOf = (settings: readonly string[], name: string): string | undefine
 
 const wishOf = ({ settings }: Step): Wish => {
   const stdin = settingOf(settings, 'stdin');
+  const typed = settingOf(settings, 'typed');
   const columns = settingOf(settings, 'columns');
   const env = settings.filter((line) => line.startsWith('env ')).map((line) => line.slice(4).split('='));
   return {
     ...(stdin === undefined ? {} : { stdin }),
+    ...(typed === undefined ? {} : { typed: [typed] }),
     ...(columns === undefined ? {} : { columns: Number(columns) }),
     terminal: settings.includes('terminal'),
     env: Object.fromEntries(env),

@@ -5,16 +5,23 @@ import { accountOf } from '../src/harness/account.ts';
 import type { Harness } from '../src/harness/harness.ts';
 import { countOpen } from '../src/interaction/index.ts';
 import type { Ids } from '../src/kernel/ids.ts';
+import type { Policies } from '../src/policy/index.ts';
 import { createSessions, type SessionConductor, type Sessions } from '../src/session/index.ts';
 import { createUsage, limitOf } from '../src/usage/index.ts';
 import type { Clock } from '../src/kernel/clock.ts';
 import type { Store } from '../src/store/store.ts';
 import { still } from './talking-environment.ts';
 
-type Place = { readonly store: Store; readonly clock: Clock; readonly answer: (text: string) => Promise<string> };
+type Place = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly answer: (text: string) => Promise<string>;
+  readonly policies: Awaited<ReturnType<Policies['inForce']>>;
+};
 
 /** What the node asks of its neighbours. */
-export const asks = (place: Pick<Place, 'store' | 'answer'>) => ({
+export const asks = (place: Pick<Place, 'store' | 'answer' | 'policies'>) => ({
+  policies: { inForce: async () => place.policies },
   ask: ({ text }: { readonly text: string }): Promise<string> => place.answer(text),
   wakeTasks: () => undefined,
   usageOf: createUsage({ store: place.store }).ofTask,

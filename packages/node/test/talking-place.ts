@@ -9,7 +9,7 @@ import { insertNamed } from '../src/environment/named-store.ts';
 import type { Environment, Handle, RunEnd } from '../src/exec/backend.ts';
 import { createInteractions, type Interactions } from '../src/interaction/index.ts';
 import type { Clock } from '../src/kernel/clock.ts';
-import type { Decide } from '../src/policy/index.ts';
+import type { Policies } from '../src/policy/index.ts';
 import { createSessionsConductor, type SessionsConductor } from '../src/run/sessions/index.ts';
 import { attachmentBytes, createLiveTexts, goOnIn, type Sessions } from '../src/session/index.ts';
 import { startInlineWriter } from '../src/store/sqlite/inline-writer.ts';
@@ -160,7 +160,7 @@ export type TalkingPlace = {
   /** The model that is asked for titles. */
   titleModel: string | null;
   /** What the policies say of what is asked. */
-  policies: Decide;
+  policies: Awaited<ReturnType<Policies['inForce']>>;
   /** What a model that the node asks answers. */
   answer: (text: string) => Promise<string>;
   /** What becomes of words for a turn that runs: `refused` by the program's own answer, before or after it counted them as late. */
@@ -288,7 +288,6 @@ const startNode = async (
     },
     attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
     sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS, titleModel: () => place.titleModel },
-    policies: { inForce: async () => place.policies },
     environments: {
       begin: () => undefined,
       settled: async () => undefined,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { InteractionAsk } from '@orrery/protocol';
 import { expect, it } from 'vitest';
 import { addSession, said } from '../../test/transcript-suite.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -12,6 +13,31 @@ import { watchPush } from './push.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 const id = 'ses_01arz3ndektsv4rrffq69g5fav';
+
+const ask = {
+  kind: 'command',
+  tool: 'Bash',
+  title: 'Run',
+  command: 'ls',
+  detail: '',
+  paths: [],
+  questions: [],
+  outcomes: [],
+} satisfies InteractionAsk;
+const opened = { kind: 'interaction.opened', interactionId: 'int_1', revision: 1, ask, deadlineAt: null } as const;
+const waiting = said(id, { ...opened, interactionId: 'int_2' });
+/** What a rule settled as it was asked waits for nobody. */
+const decidedAtOnce = [
+  said(id, opened),
+  said(id, {
+    kind: 'interaction.settled',
+    interactionId: 'int_1',
+    asked: 'command',
+    outcome: 'approved',
+    answers: null,
+    by: 'rule:r',
+  }),
+];
 
 it('browsers are told of what needs a person as it comes, of nothing else, and a failure ends nothing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'orrery-push-'));
@@ -30,35 +56,8 @@ it('browsers are told of what needs a person as it comes, of nothing else, and a
     await store.append([said(id, { kind: 'text', row: 'm1', text: 'nothing to see' }), parked]);
     await store.append([parked]);
     await expect.poll(() => told.length).toBe(2);
-    // What was settled as it was asked waits for nobody.
-    const ask = {
-      kind: 'command',
-      tool: 'Bash',
-      title: 'Run',
-      command: 'ls',
-      paths: [],
-      detail: '',
-      questions: [],
-      outcomes: [],
-    } as const;
-    const asked = {
-      interactionId: 'int_1',
-      revision: 1,
-      ask: { ...ask, paths: [], questions: [], outcomes: [] },
-      deadlineAt: null,
-    };
-    await store.append([
-      said(id, { kind: 'interaction.opened', ...asked }),
-      said(id, {
-        kind: 'interaction.settled',
-        interactionId: 'int_1',
-        asked: 'command',
-        outcome: 'approved',
-        answers: null,
-        by: 'rule:r',
-      }),
-    ]);
-    await store.append([said(id, { kind: 'interaction.opened', ...asked, interactionId: 'int_2' })]);
+    await store.append(decidedAtOnce);
+    await store.append([waiting]);
     await expect.poll(() => told.length).toBe(3);
     await stop();
     await store.append([parked]);

@@ -84,13 +84,7 @@ export const openTalking = (
   const history = openHistory(parts, { sessions, environments: given.environments, conductor });
   const { mirrorOf } = parts.workspace;
   return {
-    interactions,
-    policies,
-    talking,
-    liveTexts,
-    sessions,
-    history,
-    review,
+    ...{ interactions, policies, talking, liveTexts, sessions, history, review },
     takeBack: createTakeBack({ ...parts, clock, ids, sessions, review, history, mirrorOf, conductor }),
   };
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeJsonSchema, projectJsonSchema } from './json-schema.ts';
+import { nodeJsonSchema, policyJsonSchema, projectJsonSchema } from './json-schema.ts';
 
 type Schema = {
   type?: string;
@@ -26,6 +26,12 @@ describe('the published schemas', () => {
     const { limits, queue } = (nodeJsonSchema() as Schema).properties!;
     for (const key of Object.values({ ...limits!.properties, ...queue!.properties }))
       expect(key.description).toBeTypeOf('string');
+  });
+
+  it('of a policy refuses unknown keys in each of its parts', () => {
+    const { rules } = policyJsonSchema()['properties'] as { rules: { items: Schema } };
+    for (const [path, object] of objectsOf(rules.items)) expect([path, object.additionalProperties]).toEqual([path, false]);
+    expect(rules.items.required).toEqual(['name', 'action', 'verdict']);
   });
 
   it('are JSON Schema 2020-12', () => {

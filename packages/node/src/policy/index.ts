@@ -2,4 +2,4 @@
 
 export { holdsOrders, insideOf } from './checkout-paths.ts';
 export { policyHandlers } from './routes.ts';
-export { createPolicies, type Decide, type Policies, type Subject } from './service.ts';
+export { createPolicies, type Policies, type Subject } from './service.ts';

@@ -12,7 +12,7 @@ const rules = (...some: string[]): string => `rules:\n${some.join('')}`;
 const asked = (ask: Partial<InteractionAsk>, more: Partial<Asked> = {}): Asked => ({
   project: { id: 'prj_1', name: 'shop' },
   harness: 'claude',
-  workdir: '/work',
+  workdir: '/place',
   ask: { kind: 'command', tool: 'Bash', command: null, paths: [], ...ask },
   ...more,
 });
@@ -82,14 +82,14 @@ describe('rules about files', () => {
   const docs = operator(rules(rule('docs', 'allow', '{ paths: { below: [docs], exact: [README.md] } }')));
 
   it('allow a change whose files are all meant, wherever the checkout is', () => {
-    expect(said([docs], edit('docs/a.md', '/work/README.md'))).toBe('allow by docs');
+    expect(said([docs], edit('docs/a.md', '/place/README.md'))).toBe('allow by docs');
     for (const paths of [
       ['docs/a.md', 'src/a.ts'],
       ['docs'],
       ['docs2/a'],
       ['docs/../src/a.ts'],
       ['/docs/a.md'],
-      ['../work2/docs/a'],
+      ['../place2/docs/a'],
       [],
     ])
       expect([paths, said([docs], edit(...paths))]).toEqual([paths, null]);

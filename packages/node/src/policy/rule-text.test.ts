@@ -6,7 +6,7 @@ import { matchOf, ruleFor, withRule, yamlOf } from './rule-text.ts';
 const asked = (ask: Partial<Asked['ask']>): Asked => ({
   project: { id: 'prj_1', name: 'shop' },
   harness: 'claude',
-  workdir: '/work',
+  workdir: '/place',
   ask: { kind: 'command', tool: 'Bash', command: null, paths: [], ...ask },
 });
 
@@ -58,7 +58,7 @@ describe('the rule that would allow what is asked', () => {
   });
 
   it('names the files of a change from the root of the checkout', () => {
-    expect(ruleOf(asked({ kind: 'edit', paths: ['/work/docs/a.md', 'b.md'] })).match).toEqual({
+    expect(ruleOf(asked({ kind: 'edit', paths: ['/place/docs/a.md', 'b.md'] })).match).toEqual({
       ...{ project: 'prj_1', harness: 'claude' },
       paths: { exact: ['docs/a.md', 'b.md'] },
     });
@@ -68,7 +68,7 @@ describe('the rule that would allow what is asked', () => {
     asked({ command: 'ls \u202eid' }),
     asked({ command: 'ls \u001b[2K' }),
     asked({ kind: 'edit', paths: ['/etc/passwd'] }),
-    asked({ kind: 'edit', paths: ['a.md', '/work/.claude/settings.json'] }),
+    asked({ kind: 'edit', paths: ['a.md', '/place/.claude/settings.json'] }),
     asked({ kind: 'edit', paths: [] }),
     asked({ kind: 'tool' }),
     asked({ kind: 'plan' }),

@@ -20,7 +20,7 @@ describe('policies', () => {
   const at = { project: 'prj_1', commit: COMMIT };
   const subject = (): Subject => ({
     ...{ interaction: open, at },
-    asked: { project: { id: 'prj_1', name: 'shop' }, harness: 'claude', workdir: '/work', ask: open.ask },
+    asked: { project: { id: 'prj_1', name: 'shop' }, harness: 'claude', workdir: '/place', ask: open.ask },
   });
   beforeEach(async () => {
     folder = join(await mkdtemp(join(tmpdir(), 'orrery-policy-')), 'policies');

@@ -61,6 +61,10 @@ const KEYS = [
   ['denied', 'n no'],
 ] as const;
 
+/** Whether a rule could allow it. */
+export const hasRule = ({ kind, outcomes }: InteractionAsk): boolean =>
+  (kind === 'command' || kind === 'edit') && outcomes.includes('approved');
+
 /** What answers it. */
 const keysText = (ask: InteractionAsk, asked: Question | null): string => {
   const choices = asked?.choices ?? [];
@@ -70,7 +74,7 @@ const keysText = (ask: InteractionAsk, asked: Question | null): string => {
       choices.length === 0 ? 'write the answer, Enter' : '↑↓ or a number, Enter',
       ...(choices.length === 0 ? [] : [asked?.several === true ? 'w several, with commas' : 'w in your words']),
     );
-  return [...keys, 'Tab write', 'Esc stop the turn'].join(' · ');
+  return [...keys, ...(hasRule(ask) ? ['r rule'] : []), 'Tab write', 'Esc stop'].join(' · ');
 };
 
 /** Which one of several it is, in its own words; one alone stands in the title. */

@@ -1,6 +1,7 @@
 // Keys at a question that listens. Pure.
 
 import type { InteractionAnswer, InteractionView, Question } from '@orrery/protocol';
+import { hasRule } from './ask-lines.ts';
 import { emptyComposer, insert } from './composer.ts';
 import type { KeyPress } from './keys.ts';
 import { questionNow, takeAnswer } from './questions.ts';
@@ -50,6 +51,7 @@ const letter = (state: ChatState, view: InteractionView, text: string): Step => 
   if (asksWords && text === 'w') return write(state, view, { kind: 'answer' });
   if (text === 'y') return answer(state, view, { outcome: 'approved' });
   if (text === 's') return answer(state, view, { outcome: 'approved-for-session' });
+  if (text === 'r' && hasRule(view.ask)) return step(state, [{ kind: 'rule', interaction: view.id }]);
   if (text === 'n') return write(state, view, { kind: 'deny' });
   return step(withHint(state, 'Tab: write instead.'));
 };

@@ -10,6 +10,7 @@ import type { NodeLink } from './node-link.ts';
 import { rememberPast } from './past-inputs.ts';
 import { diffText, fork, goBack, momentLines } from './history.ts';
 import type { Effect, Message } from './state.ts';
+import { ruleLines } from './rule-lines.ts';
 import { emptyTranscript, take, type Item } from './transcript.ts';
 
 /** Events that are shown at the start, and that are read with one key. */
@@ -32,6 +33,8 @@ export type Performing = {
 };
 
 const notice = (level: 'info' | 'warning' | 'error', text: string): Item => ({ kind: 'notice', level, text });
+
+const columnsOf = ({ context }: Performing): number => context.world.stdout.columns;
 
 /** What went wrong, in three lines. */
 const failed = (thrown: unknown): Item => notice('error', toOrreryError(thrown).toLines().join('\n'));
@@ -69,6 +72,8 @@ const one = async (performing: Performing, effect: Exclude<Effect, { kind: 'send
       return dispatch({ kind: 'said', items: [{ kind: 'local', lines: await sessionLines(performing) }] });
     case 'diff':
       return say(performing, { kind: 'local', lines: await diffText(performing, effect.file) });
+    case 'rule':
+      return say(performing, { kind: 'local', lines: await ruleLines(link, effect.interaction, columnsOf(performing)) });
     case 'moments':
       return say(performing, { kind: 'local', lines: await momentLines(performing) });
     case 'rewind':

@@ -114,6 +114,8 @@ export type Effect =
       readonly message?: string;
       readonly answers?: Answers;
     }
+  /** The rule that would allow just what is asked. */
+  | { readonly kind: 'rule'; readonly interaction: string }
   | { readonly kind: 'set'; readonly set: SessionChange }
   /** What it changed: the list of files, or one of them. */
   | { readonly kind: 'diff'; readonly file: string | null }

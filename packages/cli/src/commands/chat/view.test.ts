@@ -70,7 +70,7 @@ describe('what stands below the scrollback', () => {
       [
         '! The agent asks to run a command',
         '    $ rm -rf build',
-        '    y yes, once · s yes, for this session · n no · Tab write · Esc stop the turn',
+        '    y yes, once · s yes, for this session · n no · r rule · Tab write · Esc stop',
         expect.stringContaining('not answered in'),
       ],
     ]);

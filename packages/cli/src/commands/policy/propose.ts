@@ -34,13 +34,11 @@ export const policyPropose: Command = async (context) => {
   const asked = await client.call('interactionShow', { params: { id } });
   const proposal = await client.call('policyPropose', { params: { id } });
   const { rule, why } = proposal;
-  if (rule === null) {
-    const error = new OrreryError('unsupported', `There is no rule for it. ${why ?? ''}`.trim(), {
+  if (rule === null)
+    throw new OrreryError('unsupported', `There is no rule for it. ${why ?? ''}`.trim(), {
       rule: 'A rule is proposed for one command, or for files of the checkout.',
       fix: `orrery session answer ${id}`,
     });
-    return { result: proposal, failure: { error } };
-  }
   if (!context.input.flag('add'))
     return {
       result: proposal,

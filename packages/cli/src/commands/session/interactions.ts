@@ -61,6 +61,14 @@ export const askedLines = (screen: Screen, { ask }: Pick<InteractionView, 'ask'>
   return inert(ask.command ?? (ask.paths.length > 0 ? ask.paths.join('\n') : detail)).split('\n');
 };
 
+/** What the rules said of it. */
+const policyText = ({ rule, text }: NonNullable<InteractionView['ask']['policy']>): string =>
+  rule === null ? inertLine(text) : `the rule ${inertLine(rule)} has it asked: ${inertLine(text)}`;
+
+/** Whether a rule could allow it. */
+const mayHaveRule = ({ ask: { kind, outcomes } }: InteractionView): boolean =>
+  (kind === 'command' || kind === 'edit') && outcomes.includes('approved');
+
 /** What is asked, whole enough to decide. */
 export const askText = (screen: Screen, interaction: InteractionView, nowMs: number): string => {
   const { id, ask, sessionName, createdAt, deadlineAt } = interaction;
@@ -68,7 +76,9 @@ export const askText = (screen: Screen, interaction: InteractionView, nowMs: num
     `${screen.careful('!')} ${inertLine(sessionName)} asks: ${inertLine(ask.title)}  ${screen.dim(agoText(createdAt, nowMs))}`,
     ...askedLines(screen, interaction).map((line) => `    ${line}`),
     `    ${screen.dim(deadlineAt === null ? 'it waits as long as it takes' : `not answered by ${deadlineAt}, it does not happen`)}`,
+    ...(ask.policy === undefined ? [] : [`    ${screen.careful('!')} ${policyText(ask.policy)}`]),
     `    orrery session answer ${id} ${answerTo(interaction)}`,
+    ...(mayHaveRule(interaction) ? [`    ${screen.dim(`by a rule: orrery policy propose ${id}`)}`] : []),
   ].join('\n');
 };
 
