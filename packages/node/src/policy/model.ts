@@ -51,8 +51,8 @@ export const readPolicy = (file: Pick<PolicyFile, 'origin' | 'path'>, text: stri
 
 const tooWide = (path: string, name: string): OrreryError =>
   widening(`rules.${name}`, `${path}: the rule "${name}" allows something.`, {
-    rule: 'A file of a project only narrows: its rules deny or ask. What is allowed, the operator says.',
-    fix: 'Write it into a file of your own: orrery policy list names the folder.',
+    rule: 'A file of a project only narrows: its rules deny or ask. What is allowed stands in files of the operator.',
+    fix: 'orrery policy list',
   });
 
 /** A name that stands twice would not tell which rule decided: the file of the second one, and what is wrong. */

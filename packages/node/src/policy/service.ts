@@ -143,7 +143,7 @@ const questioned = async (parts: Pick<PolicyParts, 'subject' | 'newest'>, questi
   if (given > 1 || (given === 0 && tool === undefined))
     throw new OrreryError('invalid_input', 'It is not said what would be asked.', {
       rule: 'It is a command, or paths, or a tool, or the id of what an agent asked.',
-      fix: "orrery policy test 'npm test' --project shop --harness claude",
+      fix: 'orrery policy test make --project shop --harness claude',
     });
   if (interaction !== undefined) return parts.subject(interaction);
   const at = project === undefined ? null : await parts.newest(project);

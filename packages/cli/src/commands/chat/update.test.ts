@@ -160,7 +160,7 @@ describe('a question', () => {
     chat.wait(GUARD_MS);
     chat.type('r');
     expect(chat.effects()).toEqual([{ kind: 'rule', interaction: 'int_1' }]);
-    const other = asked({ kind: 'tool' });
+    const other = asked({ ask: { kind: 'tool' } });
     other.wait(GUARD_MS);
     other.type('r');
     expect(other.effects()).toEqual([]);

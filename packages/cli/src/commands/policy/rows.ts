@@ -48,7 +48,7 @@ export const policyCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: "orrery policy test 'npm test' --project shop --harness claude",
+        line: 'orrery policy test make --project shop --harness claude',
         does: 'allowed, denied or asked, and by which rule',
       },
       { line: 'orrery policy test --path src/a.ts', does: 'for a change of a file' },
