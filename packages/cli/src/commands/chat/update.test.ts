@@ -155,17 +155,6 @@ describe('a question', () => {
     }
   });
 
-  it('shows the rule that would allow just that with r, where there can be one', () => {
-    const chat = asked();
-    chat.wait(GUARD_MS);
-    chat.type('r');
-    expect(chat.effects()).toEqual([{ kind: 'rule', interaction: 'int_1' }]);
-    const other = asked({ ask: { kind: 'tool' } });
-    other.wait(GUARD_MS);
-    other.type('r');
-    expect(other.effects()).toEqual([]);
-  });
-
   it('is never answered by what was typed before it appeared, or goes on being typed', () => {
     const chat = asked();
     chat.type('y');
