@@ -5,7 +5,7 @@ import type { Client } from '@orrery/client';
 import type { OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
+import { acpNames, callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
@@ -282,3 +282,26 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
     });
   });
 }
+
+// Their other words are held elsewhere; here is what they are given beside words, and what they tell of their model's window.
+for (const name of acpNames)
+  describe.skipIf(!isThere(name))(`what conversations with ${name} hold`, SLOW, () => {
+    it('gives the model an image, and tells how full the window is where the program says so', async () => {
+      model.reset({ ...script, steps: [{ text: 'Ready.' }, { text: 'A red dot.' }] });
+      const { id } = await client.call('sessionCreate', { body: { project: repository, harness: name, mode: 'all' } });
+      const image = await client.call('attachmentAdd', {
+        params: { id },
+        query: { name: 'dot.png' },
+        body: Buffer.from(DOT, 'base64'),
+      });
+      const turn = await client.call('turnAdd', { params: { id }, body: { text: 'What is this?', attachments: [image.id] } });
+      expect((await turnOver(client, id, turn.id)).outcome).toBe('success');
+      expect(model.log().some(({ body }) => body.includes(DOT))).toBe(true);
+      const harness = (await client.call('harnessList', {})).items.find((one) => one.id === name);
+      const can = harness?.capabilities['sessions'];
+      expect(can).toContain('images');
+      expect(can).toEqual(name === 'gemini' ? expect.not.arrayContaining(['context']) : expect.arrayContaining(['context']));
+      expect(kinds(await logOf(client, id), 'context').length > 0).toBe(name !== 'gemini');
+      await client.call('sessionEnd', { params: { id }, body: {} });
+    });
+  });

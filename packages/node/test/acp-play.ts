@@ -25,6 +25,8 @@ export const preset: AcpPreset = {
   logins: [],
   quiet: ['vendor/quiet'],
   choosesInSession: false,
+  images: true,
+  tellsContext: true,
 };
 
 export const START: DialogueStart = {

@@ -21,37 +21,45 @@ export type AcpPreset = {
   readonly quiet: readonly string[];
   /** Its model and effort are chosen over the protocol, not when it is started. */
   readonly choosesInSession: boolean;
+  /** A model was seen to get the images of a prompt. */
+  readonly images: boolean;
+  /** It was seen to tell how full the window is. */
+  readonly tellsContext: boolean;
 };
 
-/** What every agent of this protocol can do in a session, beside its modes. */
-export const acpCapabilities = (modes: readonly PermissionMode[]): SessionCapabilities => ({
+const missing = {
+  fork: 'The protocol has no word for a place in a conversation.',
+  steer: 'The protocol has no words into a turn that runs.',
+  questions: 'The protocol asks for permissions alone.',
+  effort: 'It is chosen when the program starts.',
+  plans: 'The protocol asks for no word on a plan.',
+  compaction: 'The protocol has no order to sum up.',
+  subAgents: 'The protocol tells none.',
+  backgroundTasks: 'The protocol tells none.',
+};
+
+/** What an agent of this protocol can do in a session. */
+export const acpCapabilities = ({ modes, images, tellsContext }: AcpPreset): SessionCapabilities => ({
   steer: false,
   approvals: true,
   questions: false,
-  modes,
+  modes: modes.plan === undefined ? ['ask', 'edits', 'all'] : ['ask', 'edits', 'all', 'plan'],
   commands: true,
   models: true,
   fork: 'none',
   rewind: 'replaced',
   effort: false,
-  images: false,
+  images,
   files: true,
   plans: false,
-  context: false,
+  context: tellsContext,
   compaction: false,
   subAgents: false,
   backgroundTasks: false,
   toolGate: 'before',
   missing: {
-    fork: 'The protocol has no word for a place in a conversation.',
-    steer: 'The protocol has no words into a turn that runs.',
-    questions: 'The protocol asks for permissions alone.',
-    effort: 'It is chosen when the program starts.',
-    images: 'Images are not given over this protocol yet.',
-    plans: 'Plans are not read from this protocol yet.',
-    context: 'How full the window is, is not read from this protocol yet.',
-    compaction: 'The protocol has no order to sum up.',
-    subAgents: 'The protocol tells none.',
-    backgroundTasks: 'The protocol tells none.',
+    ...missing,
+    ...(images ? {} : { images: 'No model was seen to get the images that it is given.' }),
+    ...(tellsContext ? {} : { context: 'It does not tell how full the window is.' }),
   },
 });

@@ -178,10 +178,15 @@ const onPermission = (now: State, { id, params }: { id: Id; params: unknown }, {
   };
 };
 
+const blocksOf = ({ text, images = [] }: Extract<SessionCommand, { kind: 'prompt' }>): readonly object[] => [
+  { type: 'text', text },
+  ...images.map(({ mediaType, base64 }) => ({ type: 'image', mimeType: mediaType, data: base64 })),
+];
+
 const tell = (now: State, command: SessionCommand, preset: AcpPreset): Step => {
   switch (command.kind) {
     case 'prompt': {
-      const params = { sessionId: now.session, prompt: [{ type: 'text', text: command.text }] };
+      const params = { sessionId: now.session, prompt: blocksOf(command) };
       const fresh = { turn: command.turn, last: command.turn, accepted: false, rows: 0, text: null, calls: {}, usage: noTokens };
       const step = request({ ...now, ...fresh }, { purpose: 'prompt', method: 'session/prompt', params, prompt: command.turn });
       return { ...step, events: [{ kind: 'turn.started', conversation: now.session, model: null }] };
@@ -204,7 +209,7 @@ const tell = (now: State, command: SessionCommand, preset: AcpPreset): Step => {
 
 /** The session part of an adapter for an agent of this protocol. */
 export const acpSession = (preset: AcpPreset, launch: SessionAdapter['launch']): SessionAdapter => ({
-  capabilities: acpCapabilities(preset.modes.plan === undefined ? ['ask', 'edits', 'all'] : ['ask', 'edits', 'all', 'plan']),
+  capabilities: acpCapabilities(preset),
   program: preset.program,
   launch,
   ...(preset.takesUpFrom === undefined ? {} : { takesUpFrom: preset.takesUpFrom }),

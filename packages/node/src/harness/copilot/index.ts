@@ -98,5 +98,7 @@ export const copilotHarness = acpHarness({
     logins: [],
     quiet: [],
     choosesInSession: false,
+    images: true,
+    tellsContext: true,
   },
 });

@@ -76,5 +76,7 @@ export const geminiHarness = acpHarness({
     logins: [],
     quiet: [],
     choosesInSession: false,
+    images: true,
+    tellsContext: false,
   },
 });

@@ -29,11 +29,16 @@ const permission = {
   ...Object.fromEntries(['read', 'glob', 'grep', 'list', 'lsp', 'todoread', 'todowrite'].map((tool) => [tool, 'allow'])),
 };
 
+/** Without it an image is left out of what a model is asked, and the model is told so. A model that takes none says so itself. */
+const sees = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
+
 const configFile = (context: SessionContext): string => {
   const { provider, model } = splitModel(context.model ?? DEFAULT_MODEL, 'anthropic');
   const { npm, path } = wireOf(provider);
   const options = { baseURL: `${context.brokerEndpoint}/models/${provider}${path}`, apiKey: `{file:${context.tokenFile}}` };
-  const models = { [model]: { name: model, reasoning: true, tool_call: true, limit: { context: 200_000, output: 32_000 } } };
+  const models = {
+    [model]: { name: model, reasoning: true, tool_call: true, ...sees, limit: { context: 200_000, output: 32_000 } },
+  };
   return JSON.stringify({
     autoupdate: false,
     share: 'disabled',
@@ -100,5 +105,7 @@ export const opencodeHarness = acpHarness({
     logins: [],
     quiet: [],
     choosesInSession: false,
+    images: true,
+    tellsContext: true,
   },
 });

@@ -47,6 +47,8 @@ const presetOf = (id: string, known: Known | undefined, { modes }: Pick<Own, 'mo
   logins: known?.logins ?? [],
   quiet: [],
   choosesInSession: true,
+  images: false,
+  tellsContext: false,
 });
 
 const launchOf =

@@ -65,5 +65,7 @@ export const qwenHarness = acpHarness({
     logins: [],
     quiet: ['craft/drainMidTurnQueue', 'qwen/notify/session/prompt-suggestion'],
     choosesInSession: false,
+    images: true,
+    tellsContext: true,
   },
 });
