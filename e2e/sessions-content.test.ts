@@ -2,20 +2,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
-import type { OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
+import type { SessionView, TurnView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acpNames, callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
+import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
-import { logOf, sessionIn, turnOver } from './support/sessions.ts';
+import { DOT, kinds, logOf, sessionIn, turnOver } from './support/sessions.ts';
 import { waitFor } from './support/wait.ts';
 
 const SLOW = { timeout: 240_000 };
-
-/** One red dot, as a PNG. */
-const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const says = (text: string) => ({ text });
 const cases = {
@@ -58,9 +55,6 @@ const tools = {
   },
   pi: { plan: null, agent: null, background: null, model: null, effort: 'high' },
 } as const satisfies Record<AgentName, object>;
-
-const kinds = <Kind extends OrreryEvent['body']['kind']>(events: readonly OrreryEvent[], kind: Kind) =>
-  events.flatMap(({ body }) => (body.kind === kind ? [body as Extract<OrreryEvent['body'], { kind: Kind }>] : []));
 
 const script = scriptsOf({
   ...cases,
@@ -156,6 +150,15 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
       expect([sent.code, sent.stderr]).toEqual([0, expect.stringContaining('attached dot.png (image/png)')]);
       const missing = await place.cli(['session', 'send', id, 'x', '--attach', '/nowhere/at/all']);
       expect(missing.code).toBe(2);
+    });
+
+    it('takes words that begin as a command does for words', async () => {
+      const { id } = await talking();
+      for (const word of ['/compact', ' /clear', '\n/usage']) {
+        plays([says('It is a path.')]);
+        const text = `${word} is what I would have said.`;
+        expect([text, (await send(id, text)).outcome, toldLast()?.includes(text.trim())]).toEqual([text, 'success', true]);
+      }
     });
 
     it('refuses what it was not given', async () => {
@@ -282,26 +285,3 @@ for (const name of ['claude', 'codex', 'pi'] as const) {
     });
   });
 }
-
-// Their other words are held elsewhere; here is what they are given beside words, and what they tell of their model's window.
-for (const name of acpNames)
-  describe.skipIf(!isThere(name))(`what conversations with ${name} hold`, SLOW, () => {
-    it('gives the model an image, and tells how full the window is where the program says so', async () => {
-      model.reset({ ...script, steps: [{ text: 'Ready.' }, { text: 'A red dot.' }] });
-      const { id } = await client.call('sessionCreate', { body: { project: repository, harness: name, mode: 'all' } });
-      const image = await client.call('attachmentAdd', {
-        params: { id },
-        query: { name: 'dot.png' },
-        body: Buffer.from(DOT, 'base64'),
-      });
-      const turn = await client.call('turnAdd', { params: { id }, body: { text: 'What is this?', attachments: [image.id] } });
-      expect((await turnOver(client, id, turn.id)).outcome).toBe('success');
-      expect(model.log().some(({ body }) => body.includes(DOT))).toBe(true);
-      const harness = (await client.call('harnessList', {})).items.find((one) => one.id === name);
-      const can = harness?.capabilities['sessions'];
-      expect(can).toContain('images');
-      expect(can).toEqual(name === 'gemini' ? expect.not.arrayContaining(['context']) : expect.arrayContaining(['context']));
-      expect(kinds(await logOf(client, id), 'context').length > 0).toBe(name !== 'gemini');
-      await client.call('sessionEnd', { params: { id }, body: {} });
-    });
-  });

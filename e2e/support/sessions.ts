@@ -42,3 +42,10 @@ export const texts = (events: readonly OrreryEvent[]): string[] => {
   for (const { body } of events) if (body.kind === 'text') rows.set(body.row, body.text);
   return [...rows.values()];
 };
+
+/** One red dot, as a PNG. */
+export const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** What of one kind a log holds. */
+export const kinds = <Kind extends OrreryEvent['body']['kind']>(events: readonly OrreryEvent[], kind: Kind) =>
+  events.flatMap(({ body }) => (body.kind === kind ? [body as Extract<OrreryEvent['body'], { kind: Kind }>] : []));

@@ -27,6 +27,7 @@ export const preset: AcpPreset = {
   choosesInSession: false,
   images: true,
   tellsContext: true,
+  compact: '/compress',
 };
 
 export const START: DialogueStart = {

@@ -25,6 +25,10 @@ export type AcpPreset = {
   readonly images: boolean;
   /** It was seen to tell how full the window is. */
   readonly tellsContext: boolean;
+  /** Its command that sums up the conversation, which it takes over this protocol; null: none. What came of it, it says in words. */
+  readonly compact: string | null;
+  /** Commands of its own that would change what it asks: they are not offered, for the mode of a session is the node's to say. Absent: none. */
+  readonly withheld?: readonly string[];
 };
 
 const missing = {
@@ -33,13 +37,12 @@ const missing = {
   questions: 'The protocol asks for permissions alone.',
   effort: 'It is chosen when the program starts.',
   plans: 'The protocol asks for no word on a plan.',
-  compaction: 'The protocol has no order to sum up.',
   subAgents: 'The protocol tells none.',
   backgroundTasks: 'The protocol tells none.',
 };
 
 /** What an agent of this protocol can do in a session. */
-export const acpCapabilities = ({ modes, images, tellsContext }: AcpPreset): SessionCapabilities => ({
+export const acpCapabilities = ({ modes, images, tellsContext, compact }: AcpPreset): SessionCapabilities => ({
   steer: false,
   approvals: true,
   questions: false,
@@ -53,13 +56,14 @@ export const acpCapabilities = ({ modes, images, tellsContext }: AcpPreset): Ses
   files: true,
   plans: false,
   context: tellsContext,
-  compaction: false,
+  compaction: compact !== null,
   subAgents: false,
   backgroundTasks: false,
   toolGate: 'before',
   missing: {
     ...missing,
     ...(images ? {} : { images: 'No model was seen to get the images that it is given.' }),
+    ...(compact === null ? { compaction: 'It takes no order to sum up over this protocol.' } : {}),
     ...(tellsContext ? {} : { context: 'It does not tell how full the window is.' }),
   },
 });

@@ -3,6 +3,7 @@
 import { createDialogue, cannotBeTold, type SessionCommand, type SessionDialect } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
 import type { SessionAdapter } from '../harness.ts';
+import { saidOutright } from '../said.ts';
 import { answer, askOf, withdraw, withdrawAll } from './asks.ts';
 import { failureOfPrompt, reportedOf, wordsOf } from './failures.ts';
 import { begin, learnSettings, modeFact, onInitialized, onLogin, onNotOpened, onOpened, settled, tellMode } from './opening.ts';
@@ -118,8 +119,9 @@ const onSessionUpdate = (now: State, frame: Frame, preset: AcpPreset): Step => {
   if (now.session !== null && sessionId !== now.session) return { state: now, drift: 'update of another conversation' };
   switch (update.sessionUpdate) {
     case 'available_commands_update': {
-      const list = wire.commands.safeParse(update).data?.availableCommands ?? [];
-      return { state: now, facts: [{ kind: 'catalogue', catalogue: { commands: list } }] };
+      const all = wire.commands.safeParse(update).data?.availableCommands ?? [];
+      const commands = all.filter(({ name }) => preset.withheld?.includes(name) !== true);
+      return { state: now, facts: [{ kind: 'catalogue', catalogue: { commands } }] };
     }
     case 'current_mode_update': {
       const mode = wire.currentMode.safeParse(update).data?.currentModeId;
@@ -178,15 +180,23 @@ const onPermission = (now: State, { id, params }: { id: Id; params: unknown }, {
   };
 };
 
-const blocksOf = ({ text, images = [] }: Extract<SessionCommand, { kind: 'prompt' }>): readonly object[] => [
-  { type: 'text', text },
-  ...images.map(({ mediaType, base64 }) => ({ type: 'image', mimeType: mediaType, data: base64 })),
+type Prompt = Extract<SessionCommand, { kind: 'prompt' }>;
+
+/** Words with a leading slash are no command; a command is given as it is, and the order to sum up by the program's own name. */
+const promptOf = ({ text, action = 'say' }: Prompt, { compact }: AcpPreset): string => {
+  if (action === 'say') return saidOutright(text);
+  return action === 'compact' ? text.replace(/^\/compact/, compact ?? '/compact') : text;
+};
+
+const blocksOf = (prompt: Prompt, preset: AcpPreset): readonly object[] => [
+  { type: 'text', text: promptOf(prompt, preset) },
+  ...(prompt.images ?? []).map(({ mediaType, base64 }) => ({ type: 'image', mimeType: mediaType, data: base64 })),
 ];
 
 const tell = (now: State, command: SessionCommand, preset: AcpPreset): Step => {
   switch (command.kind) {
     case 'prompt': {
-      const params = { sessionId: now.session, prompt: blocksOf(command) };
+      const params = { sessionId: now.session, prompt: blocksOf(command, preset) };
       const fresh = { turn: command.turn, last: command.turn, accepted: false, rows: 0, text: null, calls: {}, usage: noTokens };
       const step = request({ ...now, ...fresh }, { purpose: 'prompt', method: 'session/prompt', params, prompt: command.turn });
       return { ...step, events: [{ kind: 'turn.started', conversation: now.session, model: null }] };

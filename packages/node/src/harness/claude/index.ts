@@ -4,7 +4,7 @@
 import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
 import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
-import { claudeArguments, claudeEnvironment, promptText, userLine } from './launch.ts';
+import { claudeArguments, claudeEnvironment, saidLine } from './launch.ts';
 import { ownSkills } from '../skills.ts';
 import { skillsPlugin } from './plugin.ts';
 import { claudeTools } from './tools.ts';
@@ -20,7 +20,7 @@ const launch = (context: TurnContext): TurnLaunch => {
     args: [...claudeArguments(context, { commands: false }), '--dangerously-skip-permissions'],
     env: claudeEnvironment(context),
     homeFiles: skillsPlugin(context),
-    input: new TextEncoder().encode(`${JSON.stringify(userLine(promptText(context.prompt)))}\n`),
+    input: new TextEncoder().encode(`${JSON.stringify(saidLine(context.prompt))}\n`),
     closeInput: 'after-input',
     programPaths: [program.directory],
   };

@@ -5,6 +5,7 @@ import { MODEL_QUIET_MS } from '../limits.ts';
 import { printHeader } from '../mcp.ts';
 import { ownModel } from '../model-name.ts';
 import { pluginArguments } from './plugin.ts';
+import { saidText } from '../said.ts';
 
 /** Its own retries of one model call; the default would wait for minutes. */
 const MAX_RETRIES = '1';
@@ -82,9 +83,6 @@ export const claudeEnvironment = (context: Common): Readonly<Record<string, stri
   };
 };
 
-/** A prompt that begins with a slash and the name of a command would be run as one, or be dropped: after a space it is text. */
-export const promptText = (prompt: string): string => (prompt.startsWith('/') ? ` ${prompt}` : prompt);
-
 /** One input. */
 export const userLine = (prompt: string) => ({
   type: 'user',
@@ -93,3 +91,6 @@ export const userLine = (prompt: string) => ({
 });
 
 const shellWord = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
+
+/** Words of people as an input. */
+export const saidLine = (text: string) => userLine(saidText(text));

@@ -4,12 +4,12 @@
 import { z } from 'zod';
 import type { SessionCatalogue, SessionCommand, SessionFact } from '../dialogue.ts';
 import type { Reported } from '../reported.ts';
-import { promptText, userLine } from './launch.ts';
+import { saidLine, userLine } from './launch.ts';
 
 /** Words with a leading slash are no command; a command is given as it is. */
 export const promptLine = ({ text, action = 'say', images = [] }: Extract<SessionCommand, { kind: 'prompt' }>) => {
   if (action !== 'say') return userLine(text);
-  const line = userLine(promptText(text));
+  const line = saidLine(text);
   const words = text === '' ? [] : line.message.content;
   const pictures = images.map(({ mediaType, base64 }) => ({
     type: 'image',

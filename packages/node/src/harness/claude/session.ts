@@ -9,7 +9,7 @@ import { ownModel } from '../model-name.ts';
 import { noticeOf } from '../frames.ts';
 import { formAsk } from '../forms.ts';
 import { askOf, asked, decisionOf } from './asks.ts';
-import { promptText, userLine } from './launch.ts';
+import { saidLine } from './launch.ts';
 import { noContent } from './content.ts';
 import { liveOf, writing } from './live.ts';
 import { catalogueOf, isLocal, localFailureOf, promptLine, refusedWith, settingsOf, without } from './orders.ts';
@@ -243,7 +243,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
         return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'no turn runs', untaken: true }] };
       return {
         state: { ...now, unechoed: [...now.unechoed, command.key] },
-        say: [{ value: userLine(promptText(command.text)) }],
+        say: [{ value: saidLine(command.text) }],
       };
     case 'interrupt':
       return request(now, { subtype: 'interrupt' });

@@ -100,5 +100,7 @@ export const copilotHarness = acpHarness({
     choosesInSession: false,
     images: true,
     tellsContext: true,
+    compact: '/compact',
+    withheld: ['allow-all', 'autopilot', 'permissions', 'sandbox'],
   },
 });

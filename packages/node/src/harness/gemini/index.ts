@@ -78,5 +78,6 @@ export const geminiHarness = acpHarness({
     choosesInSession: false,
     images: true,
     tellsContext: false,
+    compact: null,
   },
 });

@@ -107,5 +107,6 @@ export const opencodeHarness = acpHarness({
     choosesInSession: false,
     images: true,
     tellsContext: true,
+    compact: null,
   },
 });

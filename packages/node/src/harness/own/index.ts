@@ -49,6 +49,7 @@ const presetOf = (id: string, known: Known | undefined, { modes }: Pick<Own, 'mo
   choosesInSession: true,
   images: false,
   tellsContext: false,
+  compact: null,
 });
 
 const launchOf =

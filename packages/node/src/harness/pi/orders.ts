@@ -2,10 +2,11 @@
 
 import type { SessionCommand } from '../dialogue.ts';
 import type { SessionCapabilities } from '../harness.ts';
+import { saidText } from '../said.ts';
 
 /** Words with a leading slash are no command; a command is given as it is. */
 export const promptLine = ({ turn, text, action = 'say', images = [] }: Extract<SessionCommand, { kind: 'prompt' }>) => ({
-  ...{ id: `prompt:${turn}`, type: 'prompt', message: action === 'say' && text.startsWith('/') ? ` ${text}` : text },
+  ...{ id: `prompt:${turn}`, type: 'prompt', message: action === 'say' ? saidText(text) : text },
   ...(images.length === 0
     ? {}
     : { images: images.map(({ mediaType, base64 }) => ({ type: 'image', data: base64, mimeType: mediaType })) }),

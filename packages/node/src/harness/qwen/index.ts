@@ -67,5 +67,6 @@ export const qwenHarness = acpHarness({
     choosesInSession: false,
     images: true,
     tellsContext: true,
+    compact: '/compress',
   },
 });
