@@ -7,7 +7,7 @@ import { agentNames, configFor, isThere, scriptsOf } from './support/agents.ts';
 import { crashRows, type Ground } from './support/crash-rows.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import { makeRepository } from './support/repository.ts';
-import { rewindPoints } from './support/session-points.ts';
+import { afterForked, beforeForked, CARRIED, rewindPoints } from './support/session-points.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
 
 /** Those with a dialect of their own, and one of those that share one. */
@@ -31,7 +31,9 @@ const pointsOf = (name: Name): readonly string[] => [
 const LAST = 'session-output-committed::2';
 
 it('every point is met by a test', () => {
-  const met = [...pointsOf('claude'), LAST, 'session-ended', ...rewindPoints].map((point) => point.split(':')[0]);
+  const met = [...pointsOf('claude'), LAST, 'session-ended', ...rewindPoints, ...beforeForked, ...afterForked, CARRIED].map(
+    (point) => point.split(':')[0],
+  );
   expect(new Set(met)).toEqual(new Set<string>(sessionKillPoints));
 });
 

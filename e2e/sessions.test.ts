@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFor, isThere, modelOfSuite, type TalkerName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
 import type { Life } from './support/life.ts';
+import { partingSteps, partsAndGoesOn } from './support/parting.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
@@ -16,23 +17,25 @@ import { pause, waitFor } from './support/wait.ts';
 const SLOW = { timeout: 240_000 };
 
 /**
- * Programs that hold conversations: whether each asks before it acts, and takes words into a turn that runs. `refused` is what
+ * Programs that hold conversations: whether each asks before it acts, and takes words into a turn that runs; what a fork of
+ * it goes on with. `refused` is what
  * one says that ends its turn when something is denied; the others let their model go on.
  */
 type Talker = {
   readonly name: TalkerName;
   readonly asks: boolean;
   readonly steers: boolean;
+  readonly forks: SessionView['forks'];
   readonly refused?: readonly string[];
 };
 const talkers: readonly Talker[] = [
-  { name: 'claude', asks: true, steers: true },
-  { name: 'codex', asks: true, steers: true },
-  { name: 'pi', asks: false, steers: true },
-  { name: 'opencode', asks: true, steers: false, refused: [] },
-  { name: 'gemini', asks: true, steers: false },
-  { name: 'copilot', asks: true, steers: false, refused: ['Info: Operation cancelled by user'] },
-  { name: 'qwen', asks: true, steers: false, refused: [] },
+  { name: 'claude', forks: 'native', asks: true, steers: true },
+  { name: 'codex', forks: 'native', asks: true, steers: true },
+  { name: 'pi', forks: 'native', asks: false, steers: true },
+  { name: 'opencode', forks: 'record', asks: true, steers: false, refused: [] },
+  { name: 'gemini', forks: 'record', asks: true, steers: false },
+  { name: 'copilot', forks: 'record', asks: true, steers: false, refused: ['Info: Operation cancelled by user'] },
+  { name: 'qwen', forks: 'record', asks: true, steers: false, refused: [] },
 ];
 
 /** A case that is not one of this program. */
@@ -90,7 +93,7 @@ const toolRuns = ({ id, sequence }: SessionView): Promise<unknown> =>
     120_000,
   );
 
-for (const { name, asks, steers, refused } of talkers) {
+for (const { name, asks, steers, forks, refused } of talkers) {
   describe.skipIf(!isThere(name))(`sessions with ${name}`, SLOW, () => {
     let last: string | null = null;
 
@@ -193,6 +196,15 @@ for (const { name, asks, steers, refused } of talkers) {
       expect(await hasFile(session, 'all.txt')).toBe(true);
       const since = (await asked()).filter(({ id }) => !before.includes(id)).map(({ outcome, by }) => [outcome, by]);
       expect(since).toEqual(asks ? [['approved', 'mode "all"']] : []);
+    });
+
+    it(`parts ${forks === 'native' ? 'with its own memory' : 'with a record'}, and both go on by themselves`, async () => {
+      const session = await talking('all');
+      model.reset(partingSteps);
+      const fork = await partsAndGoesOn({ client, model }, session, forks);
+      await isGapless(session.id);
+      await isGapless(fork.id);
+      await client.call('sessionEnd', { params: { id: fork.id }, body: {} });
     });
 
     it(`${steers ? 'takes' : 'is refused'} words into the turn that runs; what is queued comes after it`, async () => {

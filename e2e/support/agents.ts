@@ -61,3 +61,10 @@ export const callsWith = (model: ScriptedModel, marker: string) =>
   model
     .log()
     .filter((record) => record.call !== undefined && record.call.opening.includes(marker) && record.call.tools.length > 0);
+
+/** What was said in the newest model call of an agent; one without tools is a call beside the turn. */
+export const lastCallOf = (model: ScriptedModel): string =>
+  model
+    .log()
+    .filter(({ call }) => call !== undefined && call.tools.length > 0)
+    .at(-1)?.body ?? '';

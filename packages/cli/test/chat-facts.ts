@@ -46,6 +46,7 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   changedAt: at,
   endedAt: null,
   operation: null,
+  forks: 'native',
   forkedFrom: null,
   handedFrom: null,
   handedTo: null,

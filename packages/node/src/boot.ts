@@ -86,7 +86,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await announce(parts, state, recovered);
   await lock.describe({ pid: process.pid, url: api.url });
   ending.closeLater(watchConfig(parts, { state, loop }));
-  ending.closeLater(cleanHourly(retentionOf(parts, work)));
+  ending.closeLater(cleanHourly(retentionOf(parts, { ...work, ...state })));
   ending.closeLater(watchAttached(work.attached, parts));
   ending.closeLater(watchPush(work.push, parts));
   ending.closeLater(parts.screens.thread.close);
@@ -98,11 +98,14 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
 };
 
 /** What goes after some days. */
-const retentionOf = (parts: Parts, { environments }: Pick<ReturnType<typeof openWork>, 'environments'>): RetentionParts => ({
+const retentionOf = (
+  parts: Parts,
+  { environments, startedAtMs }: Pick<ReturnType<typeof openWork>, 'environments'> & Pick<NodeState, 'startedAtMs'>,
+): RetentionParts => ({
   ...parts,
   environments,
   sweepAttachments: () => sweepOrphans(parts),
-  pruneSessions: createSessionPruning(parts),
+  pruneSessions: createSessionPruning(parts, { startedAtMs }),
 });
 
 /** The bundled model is there before what was going when the node ended asks it again. */

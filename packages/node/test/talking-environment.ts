@@ -33,9 +33,7 @@ export const still = {
   checkMode: () => undefined,
   canSteer: () => true,
   place: async () => ({ id: ENVIRONMENT, name: 'talk', projectId: 'prj_1' }),
-  branchPlace: async (_: string, { checkpoint }: { readonly checkpoint: { readonly id: string } }) => ({
-    ...{ id: ENVIRONMENT, name: 'talk-2', projectId: 'prj_1', checkpoint: checkpoint.id },
-  }),
+  branchPlace: async () => async () => ({ id: ENVIRONMENT, name: 'talk-2', projectId: 'prj_1' }),
   resolveProject: async () => ({ id: 'prj_1', name: 'demo' }),
   projectsById: async () => new Map<never, never>(),
   environmentsById: async () => new Map<never, never>(),

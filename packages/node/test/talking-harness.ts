@@ -13,7 +13,7 @@ export const harnessOf = (place: {
   conversations: claudeHarness.conversations,
   session: {
     ...claudeHarness.session!,
-    capabilities: { ...claudeHarness.session!.capabilities, fork: place.forks ? 'native' : 'none' },
+    capabilities: { ...claudeHarness.session!.capabilities, fork: place.forks ? 'native' : 'record' },
     launch: () => ({ command: 'talk', args: [], env: {}, homeFiles: {}, programPaths: [] }),
     takesUpFrom: (begunMs) => begunMs + place.restMs,
     dialogue: (from) => {

@@ -50,7 +50,7 @@ export const sessionsOf = (
     refuseAttached: async () => undefined,
     openInteractions: (id) => countOpen(store.read, id),
     abilities: () => abilities,
-    canFork: () => harness.session?.capabilities.fork !== 'none',
+    forkOf: () => harness.session?.capabilities.fork ?? 'record',
     accountLimit: ({ model }) => limitOf(store.read, accountOf(harness, model), clock.nowMs()),
     changedFiles: async () => ['M made.txt'],
     usageOf: (id) => createUsage({ store }).ofTask(id),

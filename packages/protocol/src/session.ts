@@ -132,8 +132,10 @@ export const sessionView = z.object({
   endedAt: instant.nullable(),
   /** What is being done to it beside its turns. */
   operation: z.enum(['rewind']).nullable(),
-  /** The session and the turn before which this one parted from it. */
-  forkedFrom: z.object({ session: z.string(), turn: z.int().nullable() }).nullable(),
+  /** What another session that parts from this one goes on with: the program's own memory, or a record of what was said. */
+  forks: z.enum(['native', 'record']),
+  /** The session and the turn before which this one parted from it; `replaced`: it began a new conversation with a record. */
+  forkedFrom: z.object({ session: z.string(), turn: z.int().nullable(), replaced: z.boolean() }).nullable(),
   /** The session whose conversation this one was handed, and the one that was handed this. */
   handedFrom: z.string().nullable(),
   handedTo: z.string().nullable(),

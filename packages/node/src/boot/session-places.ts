@@ -1,9 +1,10 @@
 // Environments that sessions are given.
 
 import type { SessionCreate } from '@orrery/protocol';
-import { branchOfEnvironment, type Environments } from '../environment/index.ts';
+import type { Environments } from '../environment/index.ts';
 import { intentHash } from '../kernel/intent.ts';
 import type { CheckpointRow } from '../session/index.ts';
+import type { Tx } from '../store/store.ts';
 
 /** The one that was named, or one that is made. */
 export const placeFor = async (
@@ -30,18 +31,16 @@ export const placeFor = async (
   return { id: made.id, name: made.name, projectId: made.project.id };
 };
 
-/** An environment for a session that parts from another one. */
-export const branchPlace = async (
-  environments: Environments,
-  environmentId: string,
-  { requestId, checkpoint }: { readonly requestId: string; readonly checkpoint: CheckpointRow },
-) => {
-  const { sha, head_sha: headSha, branch, staged } = checkpoint;
-  const row = await environments.branch(environmentId, {
-    requestId: `environment.${intentHash({ session: requestId })}`,
-    checkpoint: checkpoint.id,
-    point: { sha, headSha, branch, staged },
-  });
-  const made = branchOfEnvironment(row);
-  return { id: row.id, name: row.name, projectId: row.project_id, checkpoint: made?.checkpoint ?? '' };
+/** An environment for a session that parts from another one, recorded in the transaction that records the session. */
+export const branchPlace = async (environments: Environments, environmentId: string) => {
+  const record = await environments.branch(environmentId);
+  return async (tx: Tx, { sessionId, checkpoint }: { readonly sessionId: string; readonly checkpoint: CheckpointRow }) => {
+    const { sha, head_sha: headSha, branch, staged } = checkpoint;
+    const row = await record(tx, {
+      requestId: `environment.${sessionId}`,
+      checkpoint: checkpoint.id,
+      point: { sha, headSha, branch, staged },
+    });
+    return { id: row.id, name: row.name, projectId: row.project_id };
+  };
 };

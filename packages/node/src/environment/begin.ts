@@ -67,79 +67,76 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
   });
 };
 
-/** Records one that is to have the files of a moment of another: of a checkpoint. The same request answers the same one. */
-export const branchRow = async (
-  parts: EnvironmentParts,
-  source: NamedRow,
-  asked: EnvironmentBranch & { readonly requestId: string },
-): Promise<NamedRow> => {
-  const { requestId, ...intent } = asked;
-  const known = await namedByRequest(parts.store.read, requestId);
-  if (known !== null) return known;
+/** Records, in the transaction of whoever needs it, one that is to have the files of a moment of another: of a checkpoint. */
+export type BranchRow = (tx: Tx, asked: EnvironmentBranch & { readonly requestId: string }) => Promise<NamedRow>;
+
+/** Looks at the source before that transaction. The same request answers the same one. */
+export const branchRow = async (parts: EnvironmentParts, source: NamedRow): Promise<BranchRow> => {
   if (source.prepared === null) throw whyNotReady(source) ?? environmentNotFound(source.id);
   parts.checkRoom();
   const { project_id, backend, base, egress } = source;
   const project = (await parts.projectsById([project_id])).get(project_id) ?? (await parts.resolveProject(project_id));
   const branched = { name: null, operation: 'fork', from: source, start: true } as const;
-  return insertRow(parts, { requestId, asked: intent, project, backend, base, egress, ...branched });
+  return (tx, { requestId, ...intent }) =>
+    insertRowIn(parts, tx, { requestId, asked: intent, project, backend, base, egress, ...branched });
 };
 
-const insertRow = (
-  parts: EnvironmentParts,
-  given: {
-    readonly requestId: string;
-    readonly asked: unknown;
-    readonly name: string | null;
-    readonly project: ProjectRef;
-    readonly backend: string;
-    readonly operation: 'create' | 'fork';
-    readonly base: string | null;
-    readonly from: NamedRow | null;
-    readonly start: boolean;
-    /** JSON. */
-    readonly egress: string;
-  },
-): Promise<NamedRow> => {
+type NewRow = {
+  readonly requestId: string;
+  readonly asked: unknown;
+  readonly name: string | null;
+  readonly project: ProjectRef;
+  readonly backend: string;
+  readonly operation: 'create' | 'fork';
+  readonly base: string | null;
+  readonly from: NamedRow | null;
+  readonly start: boolean;
+  /** JSON. */
+  readonly egress: string;
+};
+
+const insertRow = (parts: EnvironmentParts, given: NewRow): Promise<NamedRow> =>
+  parts.store.transaction((tx) => insertRowIn(parts, tx, given));
+
+const insertRowIn = async (parts: Pick<EnvironmentParts, 'ids' | 'clock'>, tx: Tx, given: NewRow): Promise<NamedRow> => {
+  const known = await namedByRequest(tx.db, given.requestId);
+  if (known !== null) return known;
   const id = parts.ids('environment');
-  return parts.store.transaction(async (tx) => {
-    const known = await namedByRequest(tx.db, given.requestId);
-    if (known !== null) return known;
-    const nowMs = parts.clock.nowMs();
-    const name = await chooseName(tx, { id, asked: given.name, from: given.from, project: given.project });
-    await insertNamed(tx, {
-      id,
-      request_id: given.requestId,
-      intent: JSON.stringify(given.asked),
-      name,
-      project_id: given.project.id,
-      backend: given.backend,
-      image: null,
-      state: 'creating',
-      operation: given.operation,
-      reason: null,
-      setup: JSON.stringify(setupPending),
-      setup_key: null,
-      base: given.base,
-      egress: given.egress,
-      base_sha: null,
-      branch: `orrery/${id}`,
-      prepared: null,
-      spec: null,
-      ports: '{}',
-      open: 0,
-      wanted: given.start ? 'running' : 'stopped',
-      task_id: null,
-      forked_from: given.from?.id ?? null,
-      salvage: 1,
-      disk_bytes: null,
-      disk_at: null,
-      ...{ created_at: nowMs, changed_at: nowMs, used_at: nowMs },
-      deleted_at: null,
-    });
-    const row = await namedById(tx.db, id);
-    if (row === null) throw environmentNotFound(id);
-    return row;
+  const nowMs = parts.clock.nowMs();
+  const name = await chooseName(tx, { id, asked: given.name, from: given.from, project: given.project });
+  await insertNamed(tx, {
+    id,
+    request_id: given.requestId,
+    intent: JSON.stringify(given.asked),
+    name,
+    project_id: given.project.id,
+    backend: given.backend,
+    image: null,
+    state: 'creating',
+    operation: given.operation,
+    reason: null,
+    setup: JSON.stringify(setupPending),
+    setup_key: null,
+    base: given.base,
+    egress: given.egress,
+    base_sha: null,
+    branch: `orrery/${id}`,
+    prepared: null,
+    spec: null,
+    ports: '{}',
+    open: 0,
+    wanted: given.start ? 'running' : 'stopped',
+    task_id: null,
+    forked_from: given.from?.id ?? null,
+    salvage: 1,
+    disk_bytes: null,
+    disk_at: null,
+    ...{ created_at: nowMs, changed_at: nowMs, used_at: nowMs },
+    deleted_at: null,
   });
+  const row = await namedById(tx.db, id);
+  if (row === null) throw environmentNotFound(id);
+  return row;
 };
 
 /** The name that was asked for, or one with a number. Throws `conflict` when another has it, `limit_reached` when there are too many. */

@@ -10,7 +10,7 @@ import {
 import type { Environment } from '../exec/backend.ts';
 import type { Tx } from '../store/store.ts';
 import { bringBack } from './bring-back.ts';
-import { branchRow, checkNameFree, createRow, forkRow } from './begin.ts';
+import { branchRow, checkNameFree, createRow, forkRow, type BranchRow } from './begin.ts';
 import type { EnvironmentParts } from './doors.ts';
 import {
   environmentNotFound,
@@ -39,8 +39,8 @@ export type Environments = {
   stop(reference: string): Promise<EnvironmentView>;
   recreate(reference: string): Promise<EnvironmentView>;
   fork(reference: string, asked: EnvironmentFork): Promise<EnvironmentView>;
-  /** Another one with the files of a checkpoint of it; answers its row. */
-  branch(id: string, asked: Parameters<typeof branchRow>[2]): Promise<NamedRow>;
+  /** What records another one with the files of a checkpoint of it. Who has committed that has it made: `EnvironmentConductor.begin`. */
+  branch(id: string): Promise<BranchRow>;
   setup(reference: string, how: { readonly override: boolean }): Promise<EnvironmentView>;
   /** Resolves when it is gone. Rejects with `unsaved_work`, and nothing of it was touched. */
   remove(reference: string, how: { readonly salvage: boolean }): Promise<void>;
@@ -151,11 +151,7 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
       if (row.operation !== null) parts.conductor().begin(row.id);
       return view(row);
     },
-    branch: async (id, asked) => {
-      const row = await branchRow(parts, await find(id), asked);
-      if (row.operation !== null) parts.conductor().begin(row.id);
-      return row;
-    },
+    branch: async (id) => branchRow(parts, await find(id)),
     remove,
     unsaved: async (id) => {
       const row = await namedById(store.read, id);

@@ -291,7 +291,7 @@ describe('what a program cannot', () => {
   it.each(talkers)('of %s has a reason, and only that', (_, session) => {
     const { missing, modes: _modes, toolGate: _gate, ...abilities } = session.capabilities;
     const lacking = Object.entries(abilities).flatMap(([name, can]) =>
-      can === false || (name === 'fork' && can === 'none') ? [name] : [],
+      can === false || (name === 'fork' && can === 'record') ? [name] : [],
     );
     expect(Object.keys(missing).toSorted()).toEqual(lacking.toSorted());
   });

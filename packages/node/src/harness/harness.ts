@@ -157,8 +157,8 @@ export type SessionCapabilities = {
   readonly modes: readonly PermissionMode[];
   readonly commands: boolean;
   readonly models: boolean;
-  /** How a conversation goes on twice: by the program itself, from copied files, or not. */
-  readonly fork: 'native' | 'copied' | 'none';
+  /** How a conversation goes on twice: by the program itself out of a copy of its files, or as a new one that is given a record. */
+  readonly fork: 'native' | 'record';
   /** How it goes back: by the program itself, or in a new conversation that is given a record of what is kept. */
   readonly rewind: 'native' | 'replaced';
   readonly effort: boolean;
@@ -172,7 +172,7 @@ export type SessionCapabilities = {
   readonly backgroundTasks: boolean;
   /** Whether each tool call can be decided before it happens. */
   readonly toolGate: 'before' | 'after' | 'none';
-  /** Why something is missing, in a sentence for people: one for each ability that is not there. */
+  /** Why something is missing, in a sentence for people: one for each ability that is not there, or has something in its stead. */
   readonly missing: Readonly<Record<string, string>>;
 };
 

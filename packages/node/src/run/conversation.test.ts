@@ -8,7 +8,7 @@ import { codexHarness } from '../harness/codex/index.ts';
 import type { ConversationStore } from '../harness/harness.ts';
 import { piHarness } from '../harness/pi/index.ts';
 import { CONVERSATION_BYTES } from '../kernel/limits.ts';
-import { carryConversation, dropConversations, isConversationKept, keepConversation } from './conversation.ts';
+import { carryConversation, dropConversations, dropUnmade, isConversationKept, keepConversation } from './conversation.ts';
 
 let root: string;
 beforeEach(() => {
@@ -113,6 +113,18 @@ describe('the conversation of a task', () => {
     expect(await keep(store)).toContain(`At most ${CONVERSATION_BYTES} bytes`);
     expect(isConversationKept(join(root, 'kept'), 'tsk_1')).toBe(false);
     await expect(carried(store, '/tree')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('goes when it was kept by a node that died before it made the session, and no other', async () => {
+    put(join(root, 'home/.codex/sessions/x-c1.jsonl'), 'said');
+    const given = { home: join(root, 'home'), store: storeOf(codexHarness), conversation: 'c1' };
+    for (const taskId of ['ses_made', 'ses_unmade', 'ses_new', 'tsk_1'])
+      expect(await keepConversation(join(root, 'kept'), { ...given, taskId })).toBe(null);
+    for (const name of ['ses_made', 'ses_unmade', 'tsk_1']) utimesSync(join(root, 'kept', `${name}.json.gz`), 1000, 1000);
+    const isMade = async (id: string): Promise<boolean> => id === 'ses_made';
+    expect(await dropUnmade(join(root, 'kept'), { beforeMs: 1_000_001, isMade })).toBe(1);
+    expect(readdirSync(join(root, 'kept')).toSorted()).toEqual(['ses_made.json.gz', 'ses_new.json.gz', 'tsk_1.json.gz']);
+    expect(await dropUnmade(join(root, 'nowhere'), { beforeMs: 1_000_001, isMade })).toBe(0);
   });
 
   it('goes after its days', async () => {

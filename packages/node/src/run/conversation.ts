@@ -134,6 +134,21 @@ export const dropConversation = async (directory: string, taskId: string): Promi
   });
 };
 
+/** Lets go of those that were kept before an instant for sessions that nobody has made: a node that died meanwhile left them. */
+export const dropUnmade = async (
+  directory: string,
+  { beforeMs, isMade }: { readonly beforeMs: number; isMade(sessionId: string): Promise<boolean> },
+): Promise<number> => {
+  let gone = 0;
+  for (const name of await readdir(directory).catch(() => [])) {
+    const id = /^(ses_\w+)\.json\.gz$/.exec(name)?.[1];
+    if (id === undefined || (await stat(join(directory, name))).mtimeMs >= beforeMs || (await isMade(id))) continue;
+    await dropConversation(directory, id);
+    gone++;
+  }
+  return gone;
+};
+
 /** Lets go of conversations whose task ended before an instant. */
 export const dropConversations = async (directory: string, beforeMs: number): Promise<void> => {
   for (const name of await readdir(directory).catch(() => [])) {

@@ -57,6 +57,9 @@ export const sessionKillPoints = [
   'session-rewind-salvaged',
   'session-rewind-files',
   'session-rewound',
+  'session-fork-kept',
+  'session-forked',
+  'session-fork-carried',
 ] as const;
 
 export type KillPoint = (typeof killPoints)[number] | (typeof environmentKillPoints)[number] | (typeof sessionKillPoints)[number];

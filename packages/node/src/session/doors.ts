@@ -15,6 +15,10 @@ export type SessionConductor = {
   checkpoint(id: string, kind?: 'asked' | 'fork'): Promise<string>;
   /** Keeps the files of its program's conversation for another session. Rejects with why it cannot. */
   keepConversation(id: string, kept: { readonly as: string; readonly conversation: string }): Promise<void>;
+  /** Lets go of what was kept for a session that was not made. */
+  forgetConversation(as: string): Promise<void>;
+  /** A session that parted from another one is recorded: its environment is made, and it is woken. */
+  parted(made: { readonly id: string; readonly environmentId: string }): void;
   /** Reads its files as they are now. */
   look(id: string): Promise<SessionLook>;
 };
@@ -66,13 +70,12 @@ export type SessionParts = {
   canSteer(harness: string): boolean;
   /** The environment that was named, or one that is made for this request. */
   place(asked: SessionCreate, made: { readonly requestId: string; readonly egress: readonly string[] }): Promise<SessionPlace>;
-  /** Another environment, with the files of a checkpoint of this one; the same request answers the same one, and its checkpoint. */
+  /** What records, in the transaction that records a session, its environment with the files of a checkpoint of this one. */
   branchPlace(
     environmentId: string,
-    asked: { readonly requestId: string; readonly checkpoint: CheckpointRow },
-  ): Promise<SessionPlace & { readonly checkpoint: string }>;
-  /** Whether the program can begin a conversation of its own at a place of another one. */
-  canFork(harness: string): boolean;
+  ): Promise<(tx: Tx, asked: { readonly sessionId: string; readonly checkpoint: CheckpointRow }) => Promise<SessionPlace>>;
+  /** Whether the program itself can begin a conversation of its own at a place of another one; else a record of that one is given. */
+  forkOf(harness: string): SessionView['forks'];
   /** Throws `unsupported` when a reference names a program that a person attached. */
   refuseAttached(reference: string): Promise<void>;
   resolveProject(reference: string): Promise<{ readonly id: string; readonly name: string }>;

@@ -51,7 +51,8 @@ describe('a session that parts from another one', () => {
     expect(fork).toMatchObject({
       name: 'talk-2',
       title: 'another way',
-      forkedFrom: { session: id, turn: null },
+      forks: 'native',
+      forkedFrom: { session: id, turn: null, replaced: false },
       budget: { turns: 5 },
       replayed: false,
     });
@@ -78,7 +79,7 @@ describe('a session that parts from another one', () => {
   it('parts before a turn: what came then is not in it', async () => {
     const id = await talked();
     const fork = await scene.node.sessions.fork(id, { at: '2' });
-    expect(fork).toMatchObject({ forkedFrom: { session: id, turn: 2 } });
+    expect(fork).toMatchObject({ forkedFrom: { session: id, turn: 2, replaced: false } });
     expect(await said(fork.id)).toEqual(['one', 'answer 1']);
     const row = await scene.place.store.read
       .selectFrom('session')
@@ -97,7 +98,7 @@ describe('a session that parts from another one', () => {
     talker.say(echo('three'));
     await turnIs(id, 'three', 'accepted');
     const running = await sessions.fork(id, {});
-    expect(running.forkedFrom).toEqual({ session: id, turn: 3 });
+    expect(running.forkedFrom).toEqual({ session: id, turn: 3, replaced: false });
     expect(await said(running.id)).toEqual(['one', 'answer 1', 'two', 'answer 2']);
     expect((await sessions.show(id)).turn).toBe(3);
     talker.say(answer('m3', 'answer 3', 'u3'), result);
@@ -136,7 +137,10 @@ describe('a session that parts from another one', () => {
     expect(await said(fork.id)).toEqual(['one', 'answer 1']);
     expect((await turnsOf(fork.id)).map(({ text }) => text)).toEqual(['one']);
     const again = await sessions.fork(fork.id, {});
-    expect([await said(again.id), again.forkedFrom]).toEqual([['one', 'answer 1'], { session: fork.id, turn: null }]);
+    expect([await said(again.id), again.forkedFrom]).toEqual([
+      ['one', 'answer 1'],
+      { session: fork.id, turn: null, replaced: false },
+    ]);
   });
 
   it('reads its large texts where they were said, and says where the rest of a long log is', async () => {
@@ -195,6 +199,7 @@ describe('a session that parts from another one', () => {
       await tx.db.updateTable('session_checkpoint').set({ conversation }).execute();
     });
     const fork = await scene.node.sessions.fork(id, { at: '2' });
+    expect(fork).toMatchObject({ forks: 'native', forkedFrom: { session: id, turn: 2, replaced: true } });
     await scene.node.sessions.addTurn(fork.id, { text: 'go on', kind: 'prompt', requestId: 'on' });
     const words = await until('the record', () => {
       const all = scene.place.talkers.flatMap(({ heard }) => heard.map(wordsOf));
@@ -206,14 +211,43 @@ describe('a session that parts from another one', () => {
   });
 });
 
-describe('a session of a program that cannot go on twice', () => {
-  it('does not part, and hand-over is named', async () => {
-    const { id } = await begin({ requestId: 'first', name: 'talk', prompt: 'one' });
-    await turn(id, 'one', 1);
+describe('a session of a program that cannot go on from a place in a conversation', () => {
+  const cannot = async (): Promise<void> => {
     scene.place.forks = false;
     await scene.node.talking.detach();
     await startAgain();
-    const refused = await scene.node.sessions.fork(id, {}).catch((thrown: unknown) => thrown);
-    expect(refused).toMatchObject({ code: 'unsupported', fix: 'orrery session hand-over talk --harness HARNESS' });
+  };
+
+  it('parts with a record of what was said, which is said before, in the answer and in the log', async () => {
+    const id = await talked();
+    await cannot();
+    const { sessions } = scene.node;
+    expect(await sessions.show(id)).toMatchObject({ forks: 'record', forkedFrom: null });
+    const before = await logOf(id);
+    const fork = await sessions.fork(id, { requestId: 'part' });
+    expect(fork).toMatchObject({ forks: 'record', forkedFrom: { session: id, turn: null, replaced: true } });
+    expect(await logOf(id)).toEqual(before);
+    expect(await said(fork.id)).toEqual(['one', 'answer 1', 'two', 'answer 2']);
+    const warned = (await logOf(fork.id)).flatMap(({ body }) =>
+      body.kind === 'notice' && body.level === 'warning' ? [body.text] : [],
+    );
+    expect(warned).toEqual([
+      `It parted from the session ${id} behind its last turn. talker cannot go on from a place in a conversation: a new one begins, and is given a record of what was said.`,
+    ]);
+    await sessions.addTurn(fork.id, { text: 'go on', kind: 'prompt', requestId: 'on' });
+    const words = await until('the record', () => {
+      const all = scene.place.talkers.flatMap(({ heard }) => heard.map(wordsOf));
+      return all.find((text) => text?.endsWith('\n\ngo on') === true) ?? null;
+    });
+    expect(words).toContain('answer 2');
+    expect(await sessions.fork(id, { requestId: 'part' })).toMatchObject({ id: fork.id, replayed: true });
+  });
+
+  it('has nothing to be given where nothing was said', async () => {
+    const { id } = await begin({ requestId: 'first', name: 'talk', prompt: 'one' });
+    await turn(id, 'one', 1);
+    await cannot();
+    const fork = await scene.node.sessions.fork(id, { at: '1' });
+    expect(fork.forkedFrom).toEqual({ session: id, turn: 1, replaced: false });
   });
 });

@@ -1,7 +1,8 @@
 // A session parts from another one at a checkpoint: an environment of its own with the files as they were there, the
-// conversation up to there by the program's own means, and the log of it. The other one is only read.
+// conversation up to there by the program's own means or as a record, and the log of it. The other one is only read.
 
-import { OrreryError, type SessionFork } from '@orrery/protocol';
+import type { SessionFork } from '@orrery/protocol';
+import type { Branch } from '../harness/dialogue.ts';
 import type { Tx } from '../store/store.ts';
 import { sameIntent, tellBegun, unbegun } from './begin.ts';
 import { checkpointNotFound, goesNatively, placeOfCheckpoint, whyNotStill } from './checkpoint.ts';
@@ -21,57 +22,79 @@ type Forking = {
   readonly hash: string;
 };
 
-/** The new session; the other one stays as it is. @throws OrreryError unsupported for a program that cannot go on twice */
+/**
+ * The new session; the other one stays as it is. Session, log and environment are recorded in one transaction: a node that
+ * dies before it has made nothing but a checkpoint, one that dies behind it makes the rest. Where the program itself cannot
+ * go on from there, its memory is replaced by a record, and both the answer and the log say so.
+ */
 export const forkSession = async (
   parts: SessionParts,
   { session, asked, requestId, hash }: Forking,
 ): Promise<{ readonly row: SessionRow; readonly replayed: boolean }> => {
-  refuse(whyNoFork(parts, session));
   parts.checkRoom();
-  const wanted = await placeToPart(parts, session, asked.at);
-  const place = await parts.branchPlace(session.environment_id, { requestId, checkpoint: wanted });
-  // A request that comes again has an environment already: its files say where it parted.
-  const at = place.checkpoint === wanted.id ? wanted : await findCheckpoint(parts.store.read, session.id, place.checkpoint);
-  if (at === null) throw checkpointNotFound(session.name, place.checkpoint);
+  const at = await placeToPart(parts, session, asked.at);
+  const recordPlace = await parts.branchPlace(session.environment_id);
   const id = parts.ids('session');
-  const from = placeOfCheckpoint(at);
-  const native = goesNatively(at, 'native');
-  if (from !== null && native) await parts.conductor().keepConversation(session.id, { as: id, conversation: from.conversation });
-  const record = native ? null : await handOverRecord(parts.store, session, { until: at.sequence, why: 'forked' });
-  const [told, turns] = [await toldBefore(parts.store, session, at), await turnsBefore(parts.store.read, session.id, at)];
-  return parts.store.transaction(async (tx) => {
+  const turns = await turnsBefore(parts.store.read, session.id, at);
+  const told = await toldBefore(parts.store, session, at);
+  const goesOn = await memoryOf(parts, session, { at, id, first: turns.record });
+  const recorded = parts.store.transaction(async (tx) => {
     const known = sameIntent(await sessionByRequest(tx.db, requestId), { requestId, hash });
     if (known !== null) return { row: known, replayed: true };
     await refuseExpired(tx.db, { requestId, kind: 'session' });
-    const nowMs = parts.clock.nowMs();
+    const place = await recordPlace(tx, { sessionId: id, checkpoint: at });
     await insertSession(tx.db, {
-      ...unbegun({ id, requestId, hash, nowMs }),
+      ...unbegun({ id, requestId, hash, nowMs: parts.clock.nowMs() }),
       ...(await likeness(parts, session)),
       ...called(session, { ...asked, place: place.name }),
       environment_id: place.id,
       // Rows are named by turns and starts: none of them may be one that was copied.
       generation: session.generation,
-      forked_from: JSON.stringify({ session: session.id, turn: at.turn }),
-      branch: from !== null && native ? JSON.stringify(from) : null,
-      record: record ?? (from === null ? heldBack(session, at, turns.record) : null),
+      forked_from: JSON.stringify({ session: session.id, turn: at.turn, replaced: goesOn.replaced }),
+      branch: goesOn.branch === null ? null : JSON.stringify(goesOn.branch),
+      record: goesOn.record,
     });
     await copyTurns(parts, tx, { turns: turns.rows, to: id });
     await copyLog(tx, { told, to: id, from: session });
     await tellBegun(tx, id);
-    await tellParted(tx, { id, session, at, replaced: !native });
+    await tellParted(tx, { id, session, at, why: goesOn.why });
     const row = await findSession(tx.db, id);
     if (row === null) throw sessionNotFound(id);
     return { row, replayed: false };
   });
+  const made = await recorded.catch(() => null);
+  if (goesOn.branch !== null && made?.row.id !== id) await parts.conductor().forgetConversation(id);
+  return recorded;
 };
 
-/** Why its program cannot go on twice, or null. */
-const whyNoFork = (parts: SessionParts, { harness, name }: SessionRow): OrreryError | null => {
-  if (parts.canFork(harness)) return null;
-  return new OrreryError('unsupported', `${harness} cannot go on with one conversation twice.`, {
-    rule: 'A fork needs a program that begins a conversation of its own at a place of another one: `orrery harness show NAME` says which can.',
-    fix: `orrery session hand-over ${name} --harness HARNESS`,
-  });
+/** What the program of a fork goes on with: a place in its own conversation, or a record, or nothing where nothing was said. */
+type Memory = {
+  readonly branch: Branch | null;
+  readonly record: string | null;
+  /** Its own memory was replaced. */
+  readonly replaced: boolean;
+  /** Why, for people; null: it was not. */
+  readonly why: string | null;
+};
+
+const memoryOf = async (
+  parts: SessionParts,
+  session: SessionRow,
+  { at, id, first }: { readonly at: CheckpointRow; readonly id: string; readonly first: string | null },
+): Promise<Memory> => {
+  const from = placeOfCheckpoint(at);
+  const can = parts.forkOf(session.harness);
+  if (!goesNatively(at, can === 'native' ? 'native' : 'replaced')) {
+    const record = await handOverRecord(parts.store, session, { until: at.sequence, why: 'forked' });
+    const why =
+      can === 'native'
+        ? 'Nobody knows that place in the conversation of its program'
+        : `${session.harness} cannot go on from a place in a conversation`;
+    return { branch: null, record, replaced: true, why };
+  }
+  if (from === null) return { branch: null, record: heldBack(session, at, first), replaced: false, why: null };
+  await parts.conductor().keepConversation(session.id, { as: id, conversation: from.conversation });
+  return { branch: from, record: null, replaced: false, why: null };
 };
 
 /** What was asked for; else what is there now, or, while a turn runs, what was there before it. */
@@ -119,16 +142,16 @@ const called = (
 
 const tellParted = async (
   tx: Tx,
-  given: { readonly id: string; readonly session: SessionRow; readonly at: CheckpointRow; readonly replaced: boolean },
+  given: { readonly id: string; readonly session: SessionRow; readonly at: CheckpointRow; readonly why: string | null },
 ): Promise<void> => {
-  const { id, session, at, replaced } = given;
+  const { id, session, at, why } = given;
   const where = at.turn === null ? 'behind its last turn' : `before its turn ${at.turn}`;
   const text = `It parted from the session ${session.id} ${where}.`;
-  const anew = ' Nobody knows that place in the conversation of its program: it begins a new one with a record of what was said.';
+  const anew = `${why ?? ''}: a new one begins, and is given a record of what was said.`;
   await tx.append([
     {
       ...{ taskId: null, sessionId: id, turn: null },
-      body: { kind: 'notice', level: replaced ? 'warning' : 'info', text: replaced ? `${text}${anew}` : text },
+      body: { kind: 'notice', level: why === null ? 'info' : 'warning', text: why === null ? text : `${text} ${anew}` },
     },
   ]);
 };

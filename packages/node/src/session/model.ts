@@ -35,6 +35,7 @@ export type SessionSurroundings = {
   readonly interactions: number;
   readonly limit: AccountLimit | null;
   readonly usage: UsageTotals;
+  readonly forks: SessionView['forks'];
   readonly replayed: boolean;
 };
 
@@ -47,6 +48,10 @@ const limitView = ({ past_limit }: SessionRow, limit: AccountLimit | null): Sess
 /** The session that it parted from; null: it did not. */
 export const forkedFrom = ({ forked_from: from }: Pick<SessionRow, 'forked_from'>): string | null =>
   from === null ? null : (JSON.parse(from) as { session: string }).session;
+
+/** Where it parted; rows of an earlier version do not say what it went on with, and then it was the program's own memory. */
+const partingOf = ({ forked_from: from }: SessionRow): SessionView['forkedFrom'] =>
+  from === null ? null : { replaced: false, ...(JSON.parse(from) as Omit<NonNullable<SessionView['forkedFrom']>, 'replaced'>) };
 
 /** A session as clients see it. */
 export const toSession = (row: SessionRow, around: SessionSurroundings): SessionView => ({
@@ -83,7 +88,8 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   changedAt: toInstant(row.changed_at),
   endedAt: maybeInstant(row.ended_at),
   operation: row.operation === null ? null : 'rewind',
-  forkedFrom: row.forked_from === null ? null : (JSON.parse(row.forked_from) as NonNullable<SessionView['forkedFrom']>),
+  forks: around.forks,
+  forkedFrom: partingOf(row),
   handedFrom: row.handed_from,
   handedTo: row.handed_to,
   replayed: around.replayed,

@@ -119,6 +119,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       interactions: await parts.openInteractions(row.id),
       limit: await parts.accountLimit(row),
       usage: await parts.usageOf(row.id),
+      forks: parts.forkOf(row.harness),
       replayed,
     });
   };
@@ -236,7 +237,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       if (same !== null) return view(same, true);
       await refuseExpired(store.read, { requestId, kind: 'session' });
       const { row, replayed } = await forkSession(parts, { session: await find(from), asked, requestId, hash });
-      if (!replayed) parts.conductor().wake(row.id);
+      if (!replayed) parts.conductor().parted({ id: row.id, environmentId: row.environment_id });
       return view(row, replayed);
     },
     addTurn: async (reference, asked) => {

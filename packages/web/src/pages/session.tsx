@@ -89,6 +89,7 @@ const Lineage = ({ session: { forkedFrom, handedFrom, handedTo } }: { readonly s
     {forkedFrom === null ? null : (
       <Other id={forkedFrom.session}>
         forked from another session{forkedFrom.turn === null ? '' : `, before its turn ${forkedFrom.turn}`}
+        {forkedFrom.replaced ? ', with a record of what was said' : ''}
       </Other>
     )}
     {handedFrom === null ? null : <Other id={handedFrom}>handed over by another session</Other>}
@@ -114,7 +115,7 @@ const Fork = ({ session }: { readonly session: SessionView }) => {
   return (
     <>
       <Button disabled={fork.isPending} onClick={() => fork.mutate()}>
-        Fork
+        {session.forks === 'native' ? 'Fork' : 'Fork with a record'}
       </Button>
       {fork.error === null ? null : <Failed error={fork.error} />}
     </>

@@ -76,6 +76,8 @@ describe('commands of a chat', () => {
     });
     expect(said('/fork').effects).toEqual([{ kind: 'fork', at: null }]);
     expect(said('/fork 3').effects).toEqual([{ kind: 'fork', at: '3' }]);
+    expect(said('/fork').hint).toBe('Another session parts from here; this one stays as it is.');
+    expect(said('/fork', { forks: 'record' }).hint).toContain('the fork begins a new one with a record of what was said');
     expect(said('/rewind').effects).toEqual([{ kind: 'moments' }]);
     expect(said('/rewind 2').effects).toEqual([{ kind: 'rewind', to: '2' }]);
   });

@@ -1,5 +1,6 @@
 // Commands of a chat. Only those that this node has are offered; an unknown one is refused, never sent as text. Pure.
 
+import { recordText } from '../../moments.ts';
 import { closest } from '@orrery/protocol/errors';
 import { textOf, withText } from './composer.ts';
 import { isBusy, step, withHint, type ChatState, type How, type Step } from './state.ts';
@@ -65,7 +66,7 @@ const rewind = (state: ChatState, rest: string): Step =>
     : step(withHint(state, 'Going back; what is there now is saved first.'), [{ kind: 'rewind', to: rest }]);
 
 const fork = (state: ChatState, rest: string): Step =>
-  step(withHint(state, 'Another session parts from here; this one stays as it is.'), [
+  step(withHint(state, recordText(state.session) ?? 'Another session parts from here; this one stays as it is.'), [
     { kind: 'fork', at: rest === '' ? null : rest },
   ]);
 

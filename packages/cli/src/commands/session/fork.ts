@@ -1,6 +1,6 @@
 import type { SessionFork } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
-import { partedText, REWIND_PATIENCE_MS } from '../../moments.ts';
+import { partedText, recordText, REWIND_PATIENCE_MS } from '../../moments.ts';
 import type { Command } from '../command.ts';
 
 /** `orrery session fork`. */
@@ -13,6 +13,9 @@ export const sessionFork: Command = async (context) => {
   });
   const body = Object.fromEntries(wish) as SessionFork;
   const { client } = await context.connect();
+  // What cannot be looked at is said by the fork itself, also when it is the answer to a request that comes again.
+  const before = await client.call('sessionShow', { params: { id } }).then(recordText, () => null);
+  if (before !== null) context.note(`  ${inertLine(before)}`);
   const session = await context.change({
     intent: { session: id, ...body },
     send: (requestId) =>

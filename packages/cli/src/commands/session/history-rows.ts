@@ -86,7 +86,7 @@ export const historyCommands: readonly CommandSpec[] = [
     verb: 'fork',
     summary: 'begin another session from a place in this one, with files of its own',
     detail:
-      'The fork has an environment of its own with the files as they were there, and the conversation up to there. This one stays as it is and may run on. Without --at it parts behind the last turn that is over.',
+      'The fork has an environment of its own with the files as they were there, and the conversation up to there. This one stays as it is and may run on. Without --at it parts behind the last turn that is over. A program that cannot go on from a place in a conversation (`fork record` in `orrery harness show NAME`) begins a new one with a record of what was said.',
     arguments: [session],
     options: [
       {

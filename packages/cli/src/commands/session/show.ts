@@ -29,10 +29,11 @@ const worksWith = ({ model, effort, effectiveModel, effectiveEffort }: SessionVi
 };
 
 /** The sessions that it comes from, and the one that goes on. */
-const lineage = ({ handedTo, handedFrom, forkedFrom }: SessionView): readonly (readonly [string, string | null])[] => [
+const lineage = ({ handedTo, handedFrom, forkedFrom, forks }: SessionView): readonly (readonly [string, string | null])[] => [
   ['handed on', handedTo === null ? null : `to ${handedTo}`],
   ['goes on from', handedFrom],
   ['parted', forkedFrom === null ? null : partedText(forkedFrom)],
+  ['forks', forks === 'native' ? null : 'begin with a record of what was said'],
 ];
 
 /** The usage limit that holds it up. */

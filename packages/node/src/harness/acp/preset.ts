@@ -19,6 +19,8 @@ export type AcpPreset = {
   readonly tellsLate?: true;
   /** Frames of its own, beside the protocol, that say nothing to us. */
   readonly quiet: readonly string[];
+  /** Why a fork of it begins with a record, where that is not for want of a word in the protocol. */
+  readonly whyRecord?: string;
   /** Its model and effort are chosen over the protocol, not when it is started. */
   readonly choosesInSession: boolean;
   /** A model was seen to get the images of a prompt. */
@@ -32,7 +34,7 @@ export type AcpPreset = {
 };
 
 const missing = {
-  fork: 'The protocol has no word for a place in a conversation.',
+  fork: 'The protocol has no word for a place in a conversation: a fork begins a new one with a record of what was said.',
   steer: 'The protocol has no words into a turn that runs.',
   questions: 'The protocol asks for permissions alone.',
   effort: 'It is chosen when the program starts.',
@@ -42,14 +44,14 @@ const missing = {
 };
 
 /** What an agent of this protocol can do in a session. */
-export const acpCapabilities = ({ modes, images, tellsContext, compact }: AcpPreset): SessionCapabilities => ({
+export const acpCapabilities = ({ modes, images, tellsContext, compact, whyRecord }: AcpPreset): SessionCapabilities => ({
   steer: false,
   approvals: true,
   questions: false,
   modes: modes.plan === undefined ? ['ask', 'edits', 'all'] : ['ask', 'edits', 'all', 'plan'],
   commands: true,
   models: true,
-  fork: 'none',
+  fork: 'record',
   rewind: 'replaced',
   effort: false,
   images,
@@ -62,6 +64,7 @@ export const acpCapabilities = ({ modes, images, tellsContext, compact }: AcpPre
   toolGate: 'before',
   missing: {
     ...missing,
+    ...(whyRecord === undefined ? {} : { fork: whyRecord }),
     ...(images ? {} : { images: 'No model was seen to get the images that it is given.' }),
     ...(compact === null ? { compaction: 'It takes no order to sum up over this protocol.' } : {}),
     ...(tellsContext ? {} : { context: 'It does not tell how full the window is.' }),

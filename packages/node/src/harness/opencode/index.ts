@@ -104,6 +104,8 @@ export const opencodeHarness = acpHarness({
     counts: 'turn',
     logins: [],
     quiet: [],
+    whyRecord:
+      'A conversation that it forks into another folder stays bound to the old one: a fork begins a new one with a record of what was said.',
     choosesInSession: false,
     images: true,
     tellsContext: true,

@@ -121,7 +121,7 @@ const abilities: SessionCapabilities = {
   modes: ['all'],
   commands: false,
   models: false,
-  fork: 'none',
+  fork: 'record',
   rewind: 'replaced',
   effort: false,
   images: false,
@@ -133,7 +133,7 @@ const abilities: SessionCapabilities = {
   backgroundTasks: false,
   toolGate: 'none',
   missing: {
-    fork: 'It says nothing of where it keeps a conversation.',
+    fork: 'It says nothing of places in a conversation: a fork begins a new one with a record of what was said.',
     steer: 'It is started with a turn and takes nothing more.',
     approvals: 'It asks nothing.',
     questions: 'It asks nothing.',

@@ -5,6 +5,7 @@ import type { RunEnd } from '../../exec/backend.ts';
 import { LEASE_MS, SESSION_TICK_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import { accountFor, isLimited, liftLimits } from '../account-limits.ts';
+import { dropConversation } from '../conversation.ts';
 import {
   changeSession,
   findSession,
@@ -139,6 +140,12 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
       return takeCheckpoint(parts, session, { kind, turn: null, environment: live?.environment ?? null });
     },
     keepConversation: (id, kept) => keepForFork(parts, id, kept),
+    forgetConversation: (as) => dropConversation(parts.conversationsDirectory, as),
+    parted: ({ id, environmentId }) => {
+      parts.atKillPoint('session-forked', 'fork');
+      parts.environments.begin(environmentId);
+      wake(id);
+    },
     look: async (id) => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);

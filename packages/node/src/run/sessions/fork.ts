@@ -23,6 +23,7 @@ export const keepForFork = async (
     store === null
       ? 'Its program keeps no files of one.'
       : await keepConversation(parts.conversationsDirectory, { taskId: as, home, store, conversation, written: true });
+  parts.atKillPoint('session-fork-kept', session.harness);
   if (why === null) return;
   throw new OrreryError('not_found', `The conversation of the session ${session.name} cannot go on twice: ${why}`, {
     rule: 'A fork goes on from a copy of the files of its program.',
@@ -59,4 +60,5 @@ export const carryFork = async (
   const directory = parts.conversationsDirectory;
   if (store === null || !isConversationKept(directory, session.id)) return;
   await carryConversation(directory, { taskId: session.id, store, environment });
+  parts.atKillPoint('session-fork-carried', session.harness);
 };
