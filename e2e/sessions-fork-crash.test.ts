@@ -1,5 +1,5 @@
 /** A node that is killed at every step of a fork: it is whole or there is none, nothing of it is left, and the session it parted from is as it was. */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { OrreryEvent, SessionView } from '@orrery/protocol';
@@ -7,11 +7,10 @@ import { start, type ScriptedModel } from '@orrery/scripted-model';
 import { afterAll, describe, expect, it } from 'vitest';
 import { agentNames, configFor, lastCallOf, isThere, scriptsOf } from './support/agents.ts';
 import { crashRows, type Ground } from './support/crash-rows.ts';
-import { leftoversOf, type Leftovers } from './support/leftovers.ts';
 import { makeRepository } from './support/repository.ts';
+import { isAsBefore, thereIs } from './support/session-leftovers.ts';
 import { afterForked, beforeForked, CARRIED, forkedPlace } from './support/session-points.ts';
 import { logOf, sessionIn, turnOver } from './support/sessions.ts';
-import { waitFor } from './support/wait.ts';
 
 /** Those that go on with a memory of their own, and one that is given a record. */
 const names = [...agentNames, 'qwen'] as const;
@@ -59,47 +58,6 @@ const begin = async (ground: Ground, name: Name): Promise<Base> => {
   await say(client, session.id, `Make one. [fork] ${marker}-base`);
   writeFileSync(join(await treeOf(client, session), 'mine.txt'), 'written by hand\n');
   return { ground, session, marker };
-};
-
-/** What there is of sessions and their places, as numbers. */
-type There = Omit<{ readonly [What in keyof Leftovers]: number }, 'queueEntries'> & {
-  readonly sessions: number;
-  readonly environments: number;
-  readonly conversations: readonly string[];
-};
-
-const thereIs = async (ground: Ground): Promise<There> => {
-  const {
-    processes,
-    keeperDirectories,
-    environmentDirectories,
-    queueEntries: _,
-    ...counts
-  } = leftoversOf(ground.place, ground.life().pid);
-  const kept = join(ground.place.data, 'conversations');
-  return {
-    ...counts,
-    processes: processes.length,
-    keeperDirectories: keeperDirectories.length,
-    environmentDirectories: environmentDirectories.length,
-    sessions: (await ground.client().call('sessionList', { query: {} })).items.filter(({ endedAt }) => endedAt === null).length,
-    environments: (await ground.client().call('environmentList', { query: {} })).items.length,
-    conversations: existsSync(kept) ? readdirSync(kept) : [],
-  };
-};
-
-/** Nothing more is there than before; cleaning up takes its time. */
-const isAsBefore = async (ground: Ground, before: There): Promise<void> => {
-  let now = before;
-  await waitFor(
-    'nothing of the fork to be left',
-    async () => {
-      now = await thereIs(ground);
-      return JSON.stringify(now) === JSON.stringify(before) ? true : null;
-    },
-    15_000,
-  ).catch(() => undefined);
-  expect(now).toEqual(before);
 };
 
 const isGapless = (log: readonly OrreryEvent[]): void =>

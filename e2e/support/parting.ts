@@ -18,30 +18,33 @@ export const partingSteps = [
   { text: 'On as before.' },
 ];
 
+type Around = { readonly client: Client; readonly model: ScriptedModel };
+
+const say = async (client: Client, to: string, text: string): Promise<number> => {
+  const { id: turn } = await client.call('turnAdd', { params: { id: to }, body: { text } });
+  const over = await turnOver(client, to, turn);
+  expect(over.outcome).toBe('success');
+  return over.turn ?? 0;
+};
+
+const treeOf = async (client: Client, { environment }: SessionView): Promise<string> =>
+  (await client.call('environmentShow', { params: { id: environment.id } })).workdir ?? '/nowhere';
+
+const there = async (client: Client, one: SessionView): Promise<boolean[]> => {
+  const tree = await treeOf(client, one);
+  return ['first.txt', 'second.txt', 'mine.txt'].map((file) => existsSync(join(tree, file)));
+};
+
 /** A session parts before its second turn of two; answers the fork once both have gone on by themselves. */
 export const partsAndGoesOn = async (
-  around: { readonly client: Client; readonly model: ScriptedModel },
+  { client, model }: Around,
   session: SessionView,
   forks: SessionView['forks'],
 ): Promise<SessionView> => {
-  const { client, model } = around;
   const marker = `MARKER-parting-${session.harness}`;
   const { id } = session;
-  const say = async (to: string, text: string): Promise<number> => {
-    const { id: turn } = await client.call('turnAdd', { params: { id: to }, body: { text } });
-    const over = await turnOver(client, to, turn);
-    expect(over.outcome).toBe('success');
-    return over.turn ?? 0;
-  };
-  const treeOf = async ({ environment }: SessionView): Promise<string> =>
-    (await client.call('environmentShow', { params: { id: environment.id } })).workdir ?? '/nowhere';
-  const there = async (one: SessionView): Promise<boolean[]> => {
-    const tree = await treeOf(one);
-    return ['first.txt', 'second.txt', 'mine.txt'].map((file) => existsSync(join(tree, file)));
-  };
-
-  await say(id, `Make the first. ${marker}-one`);
-  const second = await say(id, `Make the second. ${marker}-two`);
+  await say(client, id, `Make the first. ${marker}-one`);
+  const second = await say(client, id, `Make the second. ${marker}-two`);
   const before = await client.call('sessionShow', { params: { id } });
   expect(before.forks).toBe(forks);
   const body = { at: String(second), requestId: `parting-${session.harness}` };
@@ -49,23 +52,19 @@ export const partsAndGoesOn = async (
   expect(fork.forkedFrom).toEqual({ session: id, turn: second, replaced: forks === 'record' });
   expect(await client.call('sessionFork', { params: { id }, body })).toMatchObject({ id: fork.id, replayed: true });
   await sessionIn(client, fork.id, ['idle']);
-  expect([await there(session), await there(fork)]).toEqual([
-    [true, true, false],
-    [true, false, false],
-  ]);
-  writeFileSync(join(await treeOf(fork), 'mine.txt'), 'by the fork\n');
-  await say(fork.id, `Another way. ${marker}-fork`);
+  expect(await there(client, session)).toEqual([true, true, false]);
+  expect(await there(client, fork)).toEqual([true, false, false]);
+  writeFileSync(join(await treeOf(client, fork), 'mine.txt'), 'by the fork\n');
+  await say(client, fork.id, `Another way. ${marker}-fork`);
   const known = (): boolean[] => ['one', 'two', 'fork', 'more'].map((name) => lastCallOf(model).includes(`${marker}-${name}`));
   expect([known(), lastCallOf(model).includes('The first is there.')]).toEqual([[true, false, true, false], true]);
 
   // The one it parted from is as it was, and goes on.
   const { conversation, generation, state } = await client.call('sessionShow', { params: { id } });
   expect([conversation, generation, state]).toEqual([before.conversation, before.generation, 'idle']);
-  await say(id, `On as before. ${marker}-more`);
-  expect([known(), await there(session)]).toEqual([
-    [true, true, false, true],
-    [true, true, false],
-  ]);
+  await say(client, id, `On as before. ${marker}-more`);
+  expect(known()).toEqual([true, true, false, true]);
+  expect(await there(client, session)).toEqual([true, true, false]);
   // In a record, words that were said before are told once more; nothing else is said twice.
   const first = forks === 'record' ? 2 : 1;
   const said = { [`${marker}-one`]: first, [`${marker}-two`]: 1, [`${marker}-fork`]: 1, [`${marker}-more`]: 1 };

@@ -78,9 +78,10 @@ describe('of sessions', () => {
   it('a checkpoint that nobody names goes when it is seen a second time; one that gets its row in between stays', async () => {
     const { store } = scene.place;
     const session = await going('saved');
-    const refs: { ref: string; sha: string }[] = ['left', 'making', 'named'].map((name) => ({
+    const refs = ['left', 'making', 'named', 'before'].map((name) => ({
       ref: `refs/orrery/checkpoints/s/${name}`,
       sha: name,
+      namedMs: name === 'before' ? 999 : name === 'left' ? null : 1000,
     }));
     const name = async (one: string): Promise<void> =>
       store.transaction(async (tx) => {
@@ -98,11 +99,15 @@ describe('of sessions', () => {
       store,
       listed: async (projectId) => (projectId === 'prj_1' ? refs : []),
       drop: async (_project, { sha }) => void dropped.push(sha),
+      startedAtMs: 1000,
     });
     await name('named');
-    expect(await sweep(['prj_0', 'prj_1'])).toBe(0);
+    // That of a node that died is taken at once.
+    expect(await sweep(['prj_0', 'prj_1'])).toBe(1);
+    expect(dropped).toEqual(['before']);
+    refs.pop();
     await name('making');
     expect(await sweep(['prj_0', 'prj_1'])).toBe(1);
-    expect(dropped).toEqual(['left']);
+    expect(dropped).toEqual(['before', 'left']);
   });
 });

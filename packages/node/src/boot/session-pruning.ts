@@ -13,7 +13,7 @@ export const createSessionPruning = (
   { store, projects, workspace, conversationsDirectory }: PruningParts,
   { startedAtMs }: { readonly startedAtMs: number },
 ): ((beforeMs: number) => Promise<void>) => {
-  const sweep = createCheckpointSweep({ store, listed: workspace.checkpoints, drop: workspace.dropCheckpoint });
+  const sweep = createCheckpointSweep({ store, listed: workspace.checkpoints, drop: workspace.dropCheckpoint, startedAtMs });
   const projectIds = async (): Promise<string[]> => {
     const ids: string[] = [];
     for (let cursor: string | undefined; ;) {

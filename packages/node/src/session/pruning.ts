@@ -48,17 +48,20 @@ export const removeRuns = async (
 };
 
 type CheckpointRef = { readonly ref: string; readonly sha: string };
+type ListedRef = CheckpointRef & { readonly namedMs: number | null };
 
 type CheckpointSweep = {
   readonly store: Pick<Store, 'read'>;
   /** Checkpoints that a project's mirror has. */
-  listed(projectId: string): Promise<readonly CheckpointRef[]>;
+  listed(projectId: string): Promise<readonly ListedRef[]>;
   drop(projectId: string, checkpoint: CheckpointRef): Promise<void>;
+  /** When this node started: what it makes has its ref since. */
+  readonly startedAtMs: number;
 };
 
 /**
  * Makes what takes refs of checkpoints away that no row names: those of a node that died between the two. One is only taken
- * when it was already there, and named by nobody, the time before: one that is being made has its ref before its row.
+ * when it is from before this node started, or was already there, and named by nobody, the time before: one that is being made has its ref before its row.
  */
 export const createCheckpointSweep = (parts: CheckpointSweep): ((projectIds: readonly string[]) => Promise<number>) => {
   let seen: ReadonlySet<string> = new Set();
@@ -70,7 +73,7 @@ export const createCheckpointSweep = (parts: CheckpointSweep): ((projectIds: rea
       const named = listed.length === 0 ? new Set() : await namedRefs(parts.store.read, projectId);
       for (const checkpoint of listed.filter(({ ref }) => !named.has(ref))) {
         const key = `${projectId} ${checkpoint.ref} ${checkpoint.sha}`;
-        if (seen.has(key)) {
+        if (seen.has(key) || (checkpoint.namedMs !== null && checkpoint.namedMs < parts.startedAtMs)) {
           await parts.drop(projectId, checkpoint);
           gone++;
         } else unnamed.add(key);

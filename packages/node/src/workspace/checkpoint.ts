@@ -47,13 +47,15 @@ export const checkpointCheckout = (
     return { ref, sha: finalSha, headSha, branch, staged, notes };
   });
 
-/** Checkpoints that a project's mirror has; none where it has no mirror. */
+/** Checkpoints that a project's mirror has, and when each was named (ms; null: its ref is no file of its own any more); none where it has no mirror. */
 export const listCheckpoints = async (
   context: WorkspaceContext,
   projectId: string,
-): Promise<readonly { readonly ref: string; readonly sha: string }[]> => {
+): Promise<readonly { readonly ref: string; readonly sha: string; readonly namedMs: number | null }[]> => {
   const { mirror } = viewOf(context, projectId, '/nonexistent');
-  return lookAt(mirror) === null ? [] : listRefs(context.git, mirror, 'refs/orrery/checkpoints/');
+  if (lookAt(mirror) === null) return [];
+  const refs = await listRefs(context.git, mirror, 'refs/orrery/checkpoints/');
+  return refs.map(({ ref, sha }) => ({ ref, sha, namedMs: lookAt(join(mirror, ref))?.mtimeMs ?? null }));
 };
 
 /** Takes a checkpoint's ref away; its objects stay in the mirror. */

@@ -71,8 +71,10 @@ export type Workspace = {
     id: string,
     named: { readonly owner: string; readonly name: string },
   ): Promise<CheckoutPoint & { readonly ref: string; readonly notes: readonly string[] }>;
-  /** Checkpoints that a project's mirror has; none where it has no mirror. */
-  checkpoints(projectId: string): Promise<readonly { readonly ref: string; readonly sha: string }[]>;
+  /** Checkpoints that a project's mirror has, and when each was named (ms; null: nobody knows); none where it has no mirror. */
+  checkpoints(
+    projectId: string,
+  ): Promise<readonly { readonly ref: string; readonly sha: string; readonly namedMs: number | null }[]>;
   /** Takes a checkpoint's ref away. */
   dropCheckpoint(projectId: string, checkpoint: { readonly ref: string; readonly sha: string }): Promise<void>;
   /** Makes a checkout what a checkpoint has; what nothing else has is saved first. Answers what could not be done. */
