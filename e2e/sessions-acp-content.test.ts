@@ -2,6 +2,7 @@
 import type { Client } from '@orrery/client';
 import type { TurnView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
+import { commitAll, writeFiles } from '@orrery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acpNames, configFor, isThere, modelOfSuite, scriptsOf } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
@@ -12,6 +13,14 @@ import { DOT, kinds, logOf, turnOver } from './support/sessions.ts';
 const SLOW = { timeout: 240_000 };
 const says = (text: string) => ({ text });
 const script = scriptsOf({});
+/** What each program calls looking at a file and a command; null: it cannot be held to lists. */
+const tools = {
+  opencode: { look: 'read', shell: 'bash', hidden: ['bash', 'edit', 'write'] },
+  gemini: { look: 'read_file', shell: 'run_shell_command', hidden: ['run_shell_command', 'write_file', 'replace'] },
+  copilot: { look: 'view', shell: 'bash', hidden: ['bash', 'apply_patch'] },
+  qwen: null,
+} as const;
+
 const place = placeOfSuite();
 let model: ScriptedModel;
 let client: Client;
@@ -23,6 +32,15 @@ beforeAll(async () => {
   await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
   client = place.client(await place.up());
   repository = makeRepository(place, 'talked-about', {});
+  for (const [name, own] of Object.entries(tools)) {
+    const front = `harness: ${name}\nunattended: decline`;
+    const { look, shell } = own ?? { look: 'read_file', shell: 'run_shell_command' };
+    writeFiles(repository, {
+      [`.orrery/agents/${name}-looks.md`]: `---\n${front}\ntools: [${look}]\n---\n`,
+      [`.orrery/agents/${name}-runs-nothing.md`]: `---\n${front}\ntools: { deny: [${shell}] }\n---\n`,
+    });
+  }
+  commitAll(repository, 'agents');
   await client.call('projectAdd', { body: { source: repository } });
 });
 
@@ -79,5 +97,27 @@ for (const name of acpNames)
       else expect(kinds(await logOf(client, id), 'text').at(-1)?.text).toMatch(/compact/i);
       expect(told(`"${own}"`)).toBe(false);
       expect(await codeOf(send('', { action: 'command', command: 'allow-all' }))).toBe('unsupported');
+    });
+
+    it('is held to the tools of its agent, whatever its model calls', async () => {
+      const own = tools[name];
+      const begin = (agent: string) =>
+        client.call('sessionCreate', { body: { project: repository, agent: `${name}-${agent}`, mode: 'all' } });
+      if (own === null) return expect(await codeOf(begin('looks'))).toBe('unsupported');
+      // Only OpenCode has two ways to write a list down.
+      for (const agent of name === 'opencode' ? ['looks', 'runs-nothing'] : ['looks']) {
+        plays({ tool: own.shell, input: { command: 'touch owned', description: 'makes it' } }, says('Done.'), says('Done.'));
+        const held = await begin(agent);
+        const turn = await client.call('turnAdd', { params: { id: held.id }, body: { text: 'Run it.' } });
+        await turnOver(client, held.id, turn.id);
+        const offered = model.log().flatMap(({ call }) => call?.tools ?? []);
+        expect(offered).toContain(own.look);
+        expect(
+          offered.filter((tool) => (agent === 'looks' ? own.hidden : [own.shell]).some((hidden) => hidden === tool)),
+        ).toEqual([]);
+        const { files } = await client.call('sessionChanges', { params: { id: held.id }, query: {} });
+        expect(files.map(({ path }) => path)).toEqual([]);
+        await client.call('sessionEnd', { params: { id: held.id }, body: {} });
+      }
     });
   });

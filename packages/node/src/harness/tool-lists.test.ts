@@ -7,6 +7,7 @@ import { copilotHarness } from './copilot/index.ts';
 import { geminiHarness } from './gemini/index.ts';
 import { opencodeHarness } from './opencode/index.ts';
 import { piHarness } from './pi/index.ts';
+import { qwenHarness } from './qwen/index.ts';
 import { refuseTools } from './tool-lists.ts';
 
 const refused = (harness: Harness, lists: AgentTools | null): string | null => {
@@ -31,11 +32,11 @@ const added = (harness: Harness, tools: AgentTools): readonly string[] =>
 describe('lists of tools', () => {
   it('are refused by a program that cannot be held to them, and for a tool that it does not have', () => {
     const lists = { allow: null, deny: ['bsh'] };
-    expect([codexHarness, opencodeHarness, claudeHarness, piHarness].map((harness) => refused(harness, lists))).toEqual([
+    expect([codexHarness, qwenHarness, claudeHarness, opencodeHarness].map((harness) => refused(harness, lists))).toEqual([
       'unsupported: codex cannot be held to the tools of the agent one.',
-      'unsupported: opencode cannot be held to the tools of the agent one.',
+      'unsupported: qwen cannot be held to the tools of the agent one.',
       'unsupported: claude has no tool bsh, which the agent one names.',
-      'unsupported: pi has no tool bsh, which the agent one names.',
+      'unsupported: opencode has no tool bsh, which the agent one names.',
     ]);
     expect([codexHarness, claudeHarness].map((harness) => refused(harness, null))).toEqual([null, null]);
   });
@@ -58,6 +59,23 @@ describe('lists of tools', () => {
       JSON.parse(geminiHarness.session!.launch(context(tools)).homeFiles['.gemini/settings.json'] ?? '').tools;
     expect(gemini({ allow: ['read_file'], deny: ['glob'] })).toEqual({ core: ['read_file'], exclude: ['glob'] });
     expect([gemini({ allow: [], deny: [] }), gemini(null)]).toEqual([{ core: [] }, undefined]);
+    const opencode = (tools: AgentTools | null): unknown =>
+      JSON.parse(opencodeHarness.session!.launch(context(tools)).homeFiles['.config/opencode/opencode.json'] ?? '').permission;
+    const room = { external_directory: 'ask', doom_loop: 'ask' };
+    expect(opencode({ allow: ['read', 'bash', 'edit'], deny: ['edit'] })).toEqual({
+      '*': 'deny',
+      ...room,
+      read: 'allow',
+      bash: 'ask',
+    });
+    expect(opencode({ allow: [], deny: [] })).toEqual({ '*': 'deny', ...room });
+    expect(opencode({ allow: null, deny: ['read', 'bash'] })).toMatchObject({
+      '*': 'ask',
+      read: 'deny',
+      bash: 'deny',
+      glob: 'allow',
+    });
+    expect(opencode(null)).toMatchObject({ '*': 'ask', read: 'allow' });
     const task = { ...context({ allow: ['Read'], deny: [] }), prompt: 'x', command: null };
     expect(claudeHarness.launch(task).args).toContain('--tools=Read');
   });

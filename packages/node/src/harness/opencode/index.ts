@@ -23,10 +23,33 @@ const wireOf = (provider: string): { readonly npm: string; readonly path: string
   }
 };
 
-/** It asks before everything but looking. */
-const permission = {
-  '*': 'ask',
-  ...Object.fromEntries(['read', 'glob', 'grep', 'list', 'lsp', 'todoread', 'todowrite'].map((tool) => [tool, 'allow'])),
+/** Its tools by the names that its rules have: `edit` is for all that write. */
+const looking: readonly string[] = ['read', 'glob', 'grep', 'list', 'lsp', 'todoread', 'todowrite'];
+const opencodeTools: readonly string[] = [
+  ...looking,
+  ...['edit', 'bash', 'task', 'webfetch', 'websearch', 'codesearch', 'skill', 'question'],
+];
+
+const rules = (rule: string, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.map((name) => [name, rule]));
+
+/** It asks before everything but looking. What its agent's lists leave out is neither offered to a model nor run. */
+const permissionOf = ({ skills, tools = null }: SessionContext): Readonly<Record<string, string>> => {
+  const free = skills == null ? looking : [...looking, 'skill'];
+  const asked = { '*': 'ask', ...rules('allow', free) };
+  if (tools === null) return asked;
+  const { allow, deny } = tools;
+  if (allow === null) return { ...asked, ...rules('deny', deny) };
+  const left = allow.filter((name) => !deny.includes(name));
+  return {
+    '*': 'deny',
+    // No tools: where one may look, and whether it may go on repeating itself.
+    ...rules('ask', ['external_directory', 'doom_loop', ...left]),
+    ...rules(
+      'allow',
+      left.filter((name) => free.includes(name)),
+    ),
+  };
 };
 
 /** Without it an image is left out of what a model is asked, and the model is told so. A model that takes none says so itself. */
@@ -45,7 +68,7 @@ const configFile = (context: SessionContext): string => {
     model: `orrery/${model}`,
     small_model: `orrery/${model}`,
     enabled_providers: ['orrery'],
-    permission: context.skills == null ? permission : { ...permission, skill: 'allow' },
+    permission: permissionOf(context),
     ...(context.skills == null ? {} : { skills: { paths: [context.skills] } }),
     ...((context.mcp ?? []).length === 0 ? {} : { mcp: serversOf(context) }),
     provider: { orrery: { npm, name: 'Orrery', options, models } },
@@ -93,6 +116,7 @@ export const opencodeHarness = acpHarness({
   pin: opencodePin,
   skills: ownSkills,
   mcp: ['command', 'address'],
+  tools: opencodeTools,
   // A second reader of settings heeds no switch: it loads plugins of this folder, and those that these files name.
   orders: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   effort: true,
