@@ -11,6 +11,7 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
+import { partsByButton } from './support/web-session.ts';
 import { barriers, browserOfSuite, letIn, picture, pictures, pushed } from './support/web.ts';
 
 /** A red one, of one pixel. */
@@ -82,6 +83,13 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await page.locator('label', { hasText: /^mode/ }).locator('select').selectOption('edits');
     const modes = async () => (await client.call('sessionList', {})).items.map(({ mode }) => mode);
     await expect.poll(modes).toEqual(['edits']);
+    await page.getByRole('log').focus();
+  });
+
+  it('another session parts by a button, with the memory of its program', async () => {
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    await partsByButton(page, client, { said: 'Here I am.', record: false });
+    await picture(page, 'session-fork');
     await page.getByRole('log').focus();
   });
 
@@ -221,10 +229,15 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     expect([asked.length, await page.getByText('line 1', { exact: true }).count()]).toEqual([1, 0]);
     await scrollLog(page, 40);
     await expect.poll(() => scrolledLog(page), { timeout: 20_000 }).toBeGreaterThan(5_000);
-    expect(await page.getByText('line 702', { exact: true }).isVisible()).toBe(true);
+    // It may be drawn after the scroll position is set.
+    await page.getByText('line 702', { exact: true }).waitFor({ timeout: 5_000 });
     await toBeginning(page);
     await page.getByRole('log').getByText('Talk.', { exact: true }).waitFor();
     expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  it('the button says that a fork begins with a record where the program cannot go on from a place', async () => {
+    await partsByButton(page, client, { said: 'line 900', record: true });
   });
 
   it('the pages fit a phone', async () => {

@@ -53,3 +53,18 @@ export const goesBackAndForth = async (page: Page, url: string): Promise<void> =
   await moments.getByText('The files are as at').waitFor({ timeout: 60_000 });
   await page.goto(`${url}/changes`);
 };
+
+/** Another session parts by the button, and the page goes there: what was said stands in it, and where it comes from. */
+export const partsByButton = async (page: Page, client: Client, words: { readonly said: string; readonly record: boolean }) => {
+  const [from] = new URL(page.url()).pathname.split('/').slice(-1);
+  await page.getByRole('button', { name: words.record ? 'Fork with a record' : 'Fork', exact: true }).click();
+  const lineage = page.getByRole('link', { name: /^forked from another session/ });
+  await lineage.waitFor({ timeout: 60_000 });
+  expect(await lineage.innerText()).toBe(`forked from another session${words.record ? ', with a record of what was said' : ''}`);
+  await page.getByRole('log').getByText(words.said, { exact: true }).waitFor({ timeout: 30_000 });
+  const [id] = new URL(page.url()).pathname.split('/').slice(-1);
+  const { forkedFrom } = await client.call('sessionShow', { params: { id: id ?? '' } });
+  const { id: origin } = await client.call('sessionShow', { params: { id: from ?? '' } });
+  expect([id === from, forkedFrom]).toEqual([false, { session: origin, turn: null, replaced: words.record }]);
+  expect(await barriers(page)).toEqual([]);
+};

@@ -1,6 +1,7 @@
 import type { SessionView } from '@orrery/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useCommands } from '../commands/use-commands.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Ask } from '../parts/ask.tsx';
@@ -106,9 +107,12 @@ const Other = ({ id, children }: { readonly id: string; readonly children: React
 /** Another session begins with what is there now; this one stays as it is. */
 const Fork = ({ session }: { readonly session: SessionView }) => {
   const navigate = useNavigate();
+  // Pressed again after no answer came, it is the same fork.
+  const [request, again] = useState(requestId);
   const fork = useMutation({
     mutationFn: async () => {
-      const made = await node.call('sessionFork', { params: { id: session.id }, body: { requestId: requestId() } });
+      const made = await node.call('sessionFork', { params: { id: session.id }, body: { requestId: request } });
+      again(requestId());
       await navigate({ to: '/sessions/$name', params: { name: made.id } });
     },
   });
