@@ -92,16 +92,16 @@ describe('what is asked', () => {
     expect(saidOf(ofCodex).at(-1)).toEqual({ id: 4, result: { ...content, _meta: null } });
   });
 
-  it('by Codex and denied with words is declined, and the words are told into its turn', () => {
+  it('by Codex and denied with words is declined, and the words are told into its turn before it asks its model again', () => {
     const said = saidOf(
       play(adapterOf(codexHarness), [codexReady, prompt(1), codexTurn(1), codexAsks, answer('0', 'timed-out')]),
     );
     expect(said.slice(-2)).toMatchObject([
-      { id: 0, result: { decision: 'decline' } },
       {
         method: 'turn/steer',
         params: { expectedTurnId: 'u1', input: [{ text: expect.stringContaining('Nobody answered in time') }] },
       },
+      { id: 0, result: { decision: 'decline' } },
     ]);
   });
 

@@ -232,7 +232,8 @@ const answer = (now: State, { key, ...given }: Extract<SessionCommand, { kind: '
   return {
     state: { ...answered, requests },
     events: [noticeOf('info', `${program} is told why, as words into its turn.`)],
-    say: [{ value }, { value: { id: `note:${requests}`, method: 'turn/steer', params } }],
+    // The words first: once it is answered it asks its model, which is to know them already.
+    say: [{ value: { id: `note:${requests}`, method: 'turn/steer', params } }, { value }],
   };
 };
 
