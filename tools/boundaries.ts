@@ -49,7 +49,7 @@ export const PACKAGES: Record<string, { ours: readonly string[]; others: readonl
 export const RINGS: readonly (readonly string[])[] = [
   ['kernel'],
   ['config', 'store', 'keeper', 'git', 'files', 'starter', 'telemetry'],
-  ['exec', 'harness', 'plugin'],
+  ['exec', 'harness', 'codehost', 'plugin'],
   [
     'agent',
     'project',
@@ -66,6 +66,7 @@ export const RINGS: readonly (readonly string[])[] = [
     'intake',
     'concert',
     'review',
+    'pull-request',
     'pipeline',
     'mail',
     'broker',

@@ -74,6 +74,8 @@ const linesOf = ({ body, at, sessionId }: OrreryEvent, state: State, screen: Scr
       return [`  ${label('egress')} ${body.decision} ${inertLine(body.rule)}`];
     case 'task.applied':
       return [`${screen.good('✓')} applied   ${inertLine(body.branch ?? '')} ${body.headSha.slice(0, 10)}`];
+    case 'task.pull-request':
+      return [`${screen.good('✓')} pull req. #${body.number} ${body.state}  ${inertLine(body.url)}`];
     default:
       return (
         (sessionId === undefined ? null : sessionLines(body, screen)) ??

@@ -77,6 +77,7 @@ export const verdictText = (screen: Screen, task: Task, diff: TaskDiff | null): 
   if (diff !== null) lines.push(...filesText(screen, diff.files).map((line) => `  ${line}`));
   if (result.salvageRef !== null) lines.push(`  saved as ${result.salvageRef}`);
   lines.push(`  ${usageText(result.usage)}`);
+  if (task.pullRequest?.url != null) lines.push(`  pull request ${inertLine(task.pullRequest.url)}`);
   return lines.join('\n');
 };
 

@@ -187,6 +187,7 @@ const recordOf = ({ id, body, project }: Made): Task => ({
   requestId: textOf(body['requestId'], ''),
   replayed: false,
   appliedAt: null,
+  pullRequest: null,
   createdAt: started,
   startedAt: null,
   endedAt: null,

@@ -79,7 +79,7 @@ export const bootNode = async (options: BootOptions): Promise<RunningNode> => {
   await named.recover();
   await talking.recover();
   const ending: Ending = createEnding(parts, { state, loop, named, talking, stopping });
-  const api = await openDoor(parts, { ...work, state, stop: (now) => void ending.stop(now) });
+  const api = await openDoor(parts, { ...work, state, stopping: stopping.signal, stop: (now) => void ending.stop(now) });
   ending.closeLater(api.close);
   state.url = api.url;
   state.phase = 'serving';

@@ -281,6 +281,7 @@ const tasksOn = ({ store, harness, directory, clock = systemClock }: Asked, ids:
     isConversationKept: (taskId) => isConversationKept(join(directory, 'conversations'), taskId),
     accountLimit: (task) => accountLimitText({ store, clock, harness: () => harness }, task),
     withAgent: async (intent) => ({ intent, kept: null }),
+    pullRequestsOf: async () => new Map(),
     checkRoom: () => undefined,
     wake: () => undefined,
     cancelRunning: () => undefined,

@@ -259,7 +259,12 @@ export const describeStore = ({ name, startWriter: start }: { name: string; star
     });
 
     it('has every column that tables.ts names, and no other', async () => {
-      const files = ['../src/store/tables.ts', '../src/store/session-tables.ts', '../src/store/queue-tables.ts'];
+      const files = [
+        '../src/store/tables.ts',
+        '../src/store/session-tables.ts',
+        '../src/store/queue-tables.ts',
+        '../src/store/pull-request-table.ts',
+      ];
       const source = (await Promise.all(files.map((path) => readFile(new URL(path, import.meta.url), 'utf8')))).join('\n');
       const named = new Map<string, string[]>();
       const types = new Map([...source.matchAll(/export type (\w+Table) = \{([^}]*)\};/g)].map((match) => [match[1], match[2]!]));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pullRequest } from './pull-request.ts';
 import { instant, requestId, safeName } from './scalars.ts';
 
 /** States of an environment of its own. `ready`: its programs may run and its set-up passed or was overridden. */
@@ -50,6 +51,8 @@ export const environmentView = z.object({
   usedAt: instant,
   /** When retention takes it, if nobody uses it before and it holds nothing unsaved; null: it is kept. */
   goesAt: instant.nullable(),
+  /** The newest one of what it holds. */
+  pullRequest: pullRequest.nullable().default(null),
 });
 export type EnvironmentView = z.output<typeof environmentView>;
 

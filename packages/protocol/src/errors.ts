@@ -70,6 +70,9 @@ export const errorCatalogue = {
   dirty_tree: kind(409, -32053, 8),
   path_refused: kind(403, -32054, 10),
   merge_conflict: kind(409, -32055, 8),
+  // code hosts
+  codehost_refused: kind(409, -32070, 8),
+  codehost_unreachable: passing(503, -32071, 1),
   // the node itself
   disk_full: passing(507, -32060, 1),
   schema_newer: kind(500, -32061, 1),

@@ -50,6 +50,14 @@ export const conversationBody = z.discriminatedUnion('kind', [
 ]);
 export type ConversationBody = z.output<typeof conversationBody>;
 
+/** A pull request that was opened, brought up to other commits, or is in another state. */
+const pulled = {
+  number: z.int(),
+  url: z.string(),
+  state: z.enum(['open', 'merged', 'closed']),
+  headSha: z.string(),
+};
+
 /** Kinds of a task's own events. */
 export const taskBody = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('task.created') }),
@@ -99,6 +107,7 @@ export const taskBody = z.discriminatedUnion('kind', [
     decision: z.enum(['allow', 'deny']),
   }),
   z.object({ kind: z.literal('task.applied'), branch: z.string().nullable(), headSha: z.string() }),
+  z.object({ kind: z.literal('task.pull-request'), ...pulled }),
 ]);
 export type TaskBody = z.output<typeof taskBody>;
 
@@ -158,6 +167,7 @@ export const nodeBody = z.discriminatedUnion('kind', [
     reason: z.string().nullable(),
   }),
   z.object({ kind: z.literal('environment.removed'), environmentId: z.string() }),
+  z.object({ kind: z.literal('environment.pull-request'), environmentId: z.string(), ...pulled }),
   z.object({ kind: z.literal('session.changed'), sessionId: z.string(), state: sessionState }),
   /** A session was deleted, and its log with it. */
   z.object({ kind: z.literal('session.removed'), sessionId: z.string() }),

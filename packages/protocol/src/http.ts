@@ -20,6 +20,7 @@ import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskListQu
 import { terminalOperations } from './terminal.ts';
 import { loginOperations } from './login-operations.ts';
 import { policyOperations } from './policy.ts';
+import { pullRequestOperations } from './pull-request.ts';
 import { pushOperations } from './push.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
 import { modelUsage } from './usage.ts';
@@ -145,6 +146,8 @@ export const operations = {
     body: taskApply,
     answer: taskApplied,
   }),
+
+  ...pullRequestOperations,
 
   ...terminalOperations,
   ...egressOperations,

@@ -11,6 +11,7 @@ export const idPrefixes = {
   checkpoint: 'cpt',
   attachment: 'fil',
   push: 'psh',
+  pullRequest: 'pul',
   interaction: 'int',
   run: 'run',
   token: 'tok',

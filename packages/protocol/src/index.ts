@@ -10,6 +10,14 @@ export {
   type ErrorKind,
   type ErrorParts,
 } from './errors.ts';
+export {
+  pullRequest,
+  type PullRequest,
+  type PullRequestOpen,
+  type PullRequestOpened,
+  type PullRequestOutlook,
+  type PullRequestState,
+} from './pull-request.ts';
 export { idPrefixes, isId, makeId, type IdKind } from './ids.ts';
 export { durationMs, imageName, instant, pageOf, pageQuery, requestId, safeName, usd } from './scalars.ts';
 export { modelUsage, usageTotals, type ModelUsage, type UsageTotals } from './usage.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { leftOut } from './change.ts';
+import { pullRequest } from './pull-request.ts';
 import { agentName, agentRef } from './agent-ref.ts';
 import { durationMs, imageName, instant, pageQuery, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
@@ -210,6 +211,8 @@ export const task = z.object({
   /** True when the same request was sent before and this is its task. */
   replayed: z.boolean(),
   appliedAt: instant.nullable(),
+  /** The newest one of its result. */
+  pullRequest: pullRequest.nullable().default(null),
   createdAt: instant,
   startedAt: instant.nullable(),
   endedAt: instant.nullable(),

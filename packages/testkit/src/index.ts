@@ -17,6 +17,7 @@ export {
   type TestEngine,
   type TestEngineKind,
 } from './container-engine.ts';
+export { startCodeHost, type CodeHostFault, type TestCodeHost } from './code-host.ts';
 export { startLfsServer, type LfsFault, type LfsServer } from './lfs-server.ts';
 export { importSmallImage, saveSmallImage } from './small-image.ts';
 export { deltaBomb, fileBomb, treeBomb } from './git-bombs.ts';

@@ -47,6 +47,7 @@ import { pushHandlers, type Push } from '../push/index.ts';
 import { auditHandlers } from '../audit/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
+import { openPullRequests } from './pull-requests.ts';
 import { salvageParts } from './salvage.ts';
 import { toOrreryError } from '@orrery/protocol/errors';
 import { nodeHandlers } from './handlers.ts';
@@ -71,6 +72,7 @@ type Door = {
   readonly policies: Policies;
   readonly loop: RunLoop;
   readonly stop: (now: boolean) => void;
+  readonly stopping: AbortSignal;
 };
 
 /** Opens the doors: HTTP, streams, terminals, ports and previews. */
@@ -136,6 +138,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...catalogueHandlers({ sessions: given.sessions, catalogues: openCatalogues(parts) }),
     ...interactionHandlers({ store, interactions: given.interactions, sessionId }),
     ...policyHandlers(given.policies),
+    ...openPullRequests(parts, given),
     ...queueHandlers({ store, wake: loop.wake }),
     ...salvageHandlers(salvageParts(parts)),
     ...tokenHandlers(tokens),

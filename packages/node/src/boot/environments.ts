@@ -2,6 +2,7 @@ import { appendAudit } from '../audit/index.ts';
 import { createEnvironments, type EnvironmentConductor, type Environments } from '../environment/index.ts';
 import { settleTask } from '../config/settle.ts';
 import { parseProjectFile } from '../config/project-schema.ts';
+import { pullRequestsOf } from '../pull-request/index.ts';
 import { liveSessions } from '../session/index.ts';
 import { clock, ids, type Parts } from './parts.ts';
 
@@ -38,6 +39,7 @@ export const openNamedEnvironments = (
       const days = config.current().retention.environmentDays;
       return days === null ? null : days * DAY_MS;
     },
+    pullRequestsOf: (of) => pullRequestsOf(store, 'environment', of),
     heldBy: async (id) => {
       const session = (await liveSessions(store.read)).find(({ environment_id }) => environment_id === id);
       return session === undefined ? null : `the session ${session.name}`;

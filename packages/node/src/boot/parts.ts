@@ -25,6 +25,7 @@ import { createMutex } from '../kernel/mutex.ts';
 import { createLog, errorFields, openLogFile, type Log } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { createProjects, createResults, type Projects, type Results } from '../project/index.ts';
+import { pullRequestsOf } from '../pull-request/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
 import { accountLimitText } from '../run/account-limits.ts';
 import { isConversationKept } from '../run/conversation.ts';
@@ -226,6 +227,7 @@ export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): 
       if (isScripted(settings.model)) await parts.scripted.start();
       return { harness: harness.id, backend: settings.backend, model: settings.model };
     },
+    pullRequestsOf: (of) => pullRequestsOf(parts.store, 'task', of),
     canCarryOn: (harness) => parts.harnesses.get(harness).conversations !== null,
     isConversationKept: (taskId) => isConversationKept(parts.conversationsDirectory, taskId),
     accountLimit: (task) => accountLimitText({ store: parts.store, clock, harness: parts.harnesses.get }, task),

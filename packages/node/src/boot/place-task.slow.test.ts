@@ -60,6 +60,7 @@ const tasksOf = (node: GitNode, project: { readonly id: string; readonly name: s
     canCarryOn: () => true,
     isConversationKept: () => true,
     withAgent: async (intent) => ({ intent, kept: null }),
+    pullRequestsOf: async () => new Map(),
     checkRoom: () => undefined,
     wake: () => undefined,
     accountLimit: async () => null,

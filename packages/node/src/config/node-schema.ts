@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { imageName, memoryKind } from '@orrery/protocol';
 import { ASIDE_DAYS, CONVERSATION_DAYS } from '../kernel/limits.ts';
+import { codehosts } from './codehost-schema.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { mcpServers } from './mcp-schema.ts';
 
@@ -216,6 +217,7 @@ export const nodeSchema = z.strictObject({
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider)
     .default({})
     .describe('Model providers, by name'),
+  codehosts,
   mcp: mcpServers,
   egress: z
     .strictObject({

@@ -1,5 +1,6 @@
 // What the slice needs of its neighbours and of the conductor above it, as narrow as it uses them.
 
+import type { PullRequest } from '@orrery/protocol';
 import type { Environment } from '../exec/backend.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -35,6 +36,8 @@ export type EnvironmentParts = {
   diskLimitBytes(): number | null;
   /** How long a stopped environment is kept by retention; null: for ever. */
   keptForMs(): number | null;
+  /** The newest pull request of each of these environments. */
+  pullRequestsOf(ids: readonly string[]): Promise<ReadonlyMap<string, PullRequest>>;
   /** Why somebody can go on in it although it is stopped, as "the session fix"; null: nobody does. */
   heldBy(id: string): Promise<string | null>;
   /** Puts on record that retention took one. */

@@ -8,6 +8,7 @@ import {
   type EnvironmentSetup,
   type EnvironmentState,
   type EnvironmentView,
+  type PullRequest,
 } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
@@ -63,6 +64,7 @@ export type NamedSurroundings = {
   readonly diskLimitBytes: number | null;
   /** How long one that is stopped is kept; null: for ever. */
   readonly keptForMs: number | null;
+  readonly pullRequest: PullRequest | null;
 };
 
 /** An environment as clients see it. */
@@ -93,6 +95,7 @@ export const toEnvironment = (row: NamedRow, around: NamedSurroundings): Environ
     changedAt: toInstant(row.changed_at),
     usedAt: toInstant(row.used_at),
     goesAt: maybeInstant(around.keptForMs === null || row.open === 1 ? null : row.used_at + around.keptForMs),
+    pullRequest: around.pullRequest,
   };
 };
 

@@ -51,6 +51,8 @@ export type Environments = {
   prune(how: { readonly dryRun: boolean; readonly olderThanMs?: number; readonly actor: string }): Promise<EnvironmentPruned>;
   /** The row of a reference. Rejects with `not_found`. */
   find(reference: string): Promise<NamedRow>;
+  /** The same once the files of this machine are what it has. Rejects with `busy` while a task or an operation has it. */
+  brought(reference: string): Promise<NamedRow>;
   /** The open place, for programs beside tasks: shells, commands, ports. Rejects with `conflict` unless it is ready. */
   open(reference: string): Promise<Environment>;
 };
@@ -65,9 +67,11 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
   const viewAll = async (rows: readonly NamedRow[]): Promise<EnvironmentView[]> => {
     const projects = await parts.projectsById([...new Set(rows.map(({ project_id }) => project_id))]);
     const around = { seq: store.seq(), diskLimitBytes: parts.diskLimitBytes(), keptForMs: parts.keptForMs() };
+    const pulls = await parts.pullRequestsOf(rows.map(({ id }) => id));
     return rows.map((row) => {
       const project = projects.get(row.project_id);
-      return toEnvironment(row, { ...around, project: { id: row.project_id, name: project?.name ?? '(removed)' } });
+      const own = { id: row.project_id, name: project?.name ?? '(removed)' };
+      return toEnvironment(row, { ...around, project: own, pullRequest: pulls.get(row.id) ?? null });
     });
   };
   const view = async (row: NamedRow): Promise<EnvironmentView> => {
@@ -163,6 +167,12 @@ export const createEnvironments = (parts: EnvironmentParts): Environments => {
       return readSetupLog({ directory: parts.environmentsDirectory, id: row.id, after: offset, state: setupOf(row).state });
     },
     prune: (how) => pruneEnvironments(parts, how, (id) => remove(id, { salvage: false })),
+    brought: async (reference) => {
+      const row = await find(reference);
+      refuse(whyBusy(row));
+      await bringBack(parts, row);
+      return row;
+    },
     open: async (reference) => {
       const row = await find(reference);
       refuse(whyNotReady(row));

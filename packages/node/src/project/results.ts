@@ -42,6 +42,8 @@ export type Results = {
    * `conflict` or `unsupported`; then the repository is as it was.
    */
   apply(apply: Apply): Promise<TaskApplied>;
+  /** The commit of a result without what stays behind, named in the mirror. Rejects with `not_found` when it is no longer there. */
+  pick(result: ResultOf, without: LeftOut): Promise<string>;
 };
 
 /** Makes the door to results. */
@@ -74,11 +76,21 @@ export const createResults = ({
       const pick = await mutex.run(row.id, () => picked(git, mirror, apply));
       return applyResult({ git, changes, row, mirror }, pick);
     },
+    pick: async (result, without) => {
+      const mirror = mirrorPath(dataDirectory, result.projectId);
+      await requireNamed(git, mirror, result.headSha);
+      const { headSha } = await mutex.run(result.projectId, () => picked(git, mirror, { ...result, without }));
+      return headSha;
+    },
   };
 };
 
 /** With a commit of what is not left out in place of the result; it is named in the mirror before anything refers to it. */
-const picked = async (git: Git, mirror: string, apply: Apply): Promise<Apply> => {
+const picked = async <Asked extends ResultOf & Pick<Apply, 'without'>>(
+  git: Git,
+  mirror: string,
+  apply: Asked,
+): Promise<Asked> => {
   const { without: leftOut = [], taskId, baseSha: from, headSha: to } = apply;
   if (leftOut.length === 0) return apply;
   await requireNamed(git, mirror, to);

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { PullRequestTable } from './pull-request-table.ts';
 import type { AccountLimitTable, QueueEntryTable, QueueStateTable, TaskWaitTable } from './queue-tables.ts';
 import type {
   AttachedSessionTable,
@@ -51,6 +52,7 @@ export type Tables = {
   session_tombstone: SessionTombstoneTable;
   interaction: InteractionTable;
   attached_session: AttachedSessionTable;
+  pull_request: PullRequestTable;
 };
 
 export type EventTable = {

@@ -45,6 +45,7 @@ beforeEach(async () => {
     canCarryOn: (harness) => harness !== 'command',
     isConversationKept: () => kept,
     withAgent: async (intent) => ({ intent, kept: null }),
+    pullRequestsOf: async () => new Map(),
     checkRoom: () => undefined,
     wake: () => undefined,
     accountLimit: async () => null,

@@ -1,6 +1,6 @@
 export { createTasks, type Tasks } from './service.ts';
 export type { TaskParts } from './parts.ts';
-export { taskHandlers } from './routes.ts';
+export { branchOf, resultOf, taskHandlers } from './routes.ts';
 export { requeueLimited } from './requeue.ts';
 export { mayBegin, tellWaiting } from './waiting.ts';
 export { countByState, findTask, tasksInStates, updateTask } from './store.ts';

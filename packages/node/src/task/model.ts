@@ -52,6 +52,7 @@ export type TaskSurroundings = {
   readonly seq: number;
   readonly attempts: number;
   readonly project: Task['project'];
+  readonly pullRequest: Task['pullRequest'];
   readonly replayed?: boolean;
 };
 
@@ -92,6 +93,7 @@ export const toTask = (row: TaskRow, around: TaskSurroundings): Task => {
     requestId: row.request_id,
     replayed: around.replayed ?? false,
     appliedAt: maybeInstant(row.applied_at),
+    pullRequest: around.pullRequest,
     createdAt: toInstant(row.created_at),
     startedAt: maybeInstant(row.started_at),
     endedAt: maybeInstant(row.ended_at),

@@ -1,4 +1,4 @@
-import type { TaskIntent } from '@orrery/protocol';
+import type { PullRequest, TaskIntent } from '@orrery/protocol';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../store/store.ts';
@@ -34,6 +34,8 @@ export type TaskParts = {
     intent: TaskIntent,
     projectId: string | null,
   ): Promise<{ readonly harness: string; readonly backend: string; readonly model: string | null }>;
+  /** The newest pull request of each of these tasks. */
+  pullRequestsOf(ids: readonly string[]): Promise<ReadonlyMap<string, PullRequest>>;
   /** Whether conversations of a harness outlive their environment. */
   canCarryOn(harness: string): boolean;
   /** Whether the conversation of a task that ended is kept. */

@@ -96,10 +96,11 @@ export const taskHandlers = (parts: {
   };
 };
 
-const branchOf = (task: TaskRow): string => (JSON.parse(task.intent) as { branch?: string }).branch ?? `orrery/${task.id}`;
+/** The branch that a result is brought into when nobody names one. */
+export const branchOf = (task: TaskRow): string => (JSON.parse(task.intent) as { branch?: string }).branch ?? `orrery/${task.id}`;
 
 /** The result of a task that has one; what to say when it has none. */
-const resultOf = (task: TaskRow): ResultOf => {
+export const resultOf = (task: TaskRow): ResultOf => {
   if (task.project_id === null)
     throw new OrreryError('unsupported', `Task ${task.id} worked in a scratch folder.`, {
       rule: 'Only a task of a project has a change to show or apply.',

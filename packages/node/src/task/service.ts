@@ -44,12 +44,15 @@ export const createTasks = (parts: TaskParts): Tasks => {
       store.read,
       rows.map((row) => row.id),
     );
+    const pulls = await parts.pullRequestsOf(rows.map(({ id }) => id));
     const projects = await parts.projectsById([...new Set(rows.flatMap((row) => row.project_id ?? []))]);
     return Promise.all(
       rows.map(async (row) => {
         const project =
           row.project_id === null ? null : (projects.get(row.project_id) ?? { id: row.project_id, name: '(removed)', path: '' });
-        const task = toTask(row, { seq, attempts: attempts.get(row.id) ?? 0, project });
+        const task = toTask(row, {
+          ...{ seq, attempts: attempts.get(row.id) ?? 0, project, pullRequest: pulls.get(row.id) ?? null },
+        });
         const waitingFor = await whatItWaitsFor(parts, row);
         return waitingFor === null ? task : { ...task, waitingFor };
       }),

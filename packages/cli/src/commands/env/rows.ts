@@ -1,4 +1,5 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import { pullRequestOptions } from '../pull-request.ts';
 
 const environment: ArgumentSpec = {
   name: 'environment',
@@ -155,6 +156,19 @@ const keeping: readonly CommandSpec[] = [
     operations: ['environmentSet'],
     changes: 'plain',
     load: async () => (await import('./rename.ts')).envRename,
+  },
+  {
+    noun: 'env',
+    verb: 'pr',
+    summary: 'push what an environment holds and open a pull request',
+    detail:
+      'Commits, and files that are not committed as one more; nothing in the environment changes. Run again it brings the same pull request up to what is there then.',
+    arguments: [environment],
+    options: pullRequestOptions,
+    examples: [{ line: 'orrery env pr fix --title "Fix the parser"', does: 'what its sessions did, at the code host' }],
+    operations: ['environmentPullRequestOpen'],
+    changes: 'once',
+    load: async () => (await import('./pr.ts')).envPr,
   },
   {
     noun: 'env',

@@ -3,6 +3,7 @@ import { inertLine } from '../../inert.ts';
 import { factsText, type Screen } from '../../screen.ts';
 import { agoText, bytesText, countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
+import { pullRequestText } from '../pull-request.ts';
 
 /** State and what is being done, in one word or two. */
 export const stateText = ({ state, operation, taskId }: EnvironmentView): string => {
@@ -52,6 +53,7 @@ export const environmentText = (screen: Screen, environment: EnvironmentView, no
     ['disk', diskText(environment)],
     ['made', agoText(environment.createdAt, nowMs)],
     ['used', agoText(environment.usedAt, nowMs)],
+    ['pull request', pullRequestText(environment.pullRequest)],
     ['goes', environment.goesAt === null ? null : `${goesText(environment, nowMs)}, unless it holds unsaved work`],
   ]);
 

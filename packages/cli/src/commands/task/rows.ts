@@ -1,3 +1,4 @@
+import { pullRequestOptions } from '../pull-request.ts';
 import { taskOptions } from '../run/rows.ts';
 import type { ArgumentSpec, CommandSpec } from '../command.ts';
 
@@ -174,5 +175,24 @@ export const taskCommands: readonly CommandSpec[] = [
     operations: ['taskApply'],
     changes: 'plain',
     load: async () => (await import('./apply.ts')).taskApply,
+  },
+  {
+    noun: 'task',
+    verb: 'pr',
+    summary: 'push the result of a task and open a pull request',
+    detail:
+      'At a code host of the configuration (codehosts). Run again it brings the same pull request up to the result, and opens no second one, whatever cut the first try off.',
+    arguments: [task],
+    options: [
+      ...pullRequestOptions,
+      { name: 'without', kind: 'texts', value: 'FILE', summary: 'leave out what it changes in this file; may be given again' },
+    ],
+    examples: [
+      { line: 'orrery task pr last', does: 'from orrery/<id> into the branch that it began at' },
+      { line: 'orrery task pr last --draft --base main', does: 'as a draft, into main' },
+    ],
+    operations: ['taskPullRequestOpen'],
+    changes: 'once',
+    load: async () => (await import('./pr.ts')).taskPr,
   },
 ];

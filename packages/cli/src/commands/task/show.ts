@@ -5,6 +5,7 @@ import { factsText, type Screen } from '../../screen.ts';
 import { nextCommands, stateText, usageText } from '../../verdict-text.ts';
 import { agoText, countText, durationText } from '../../wording.ts';
 import type { Command } from '../command.ts';
+import { pullRequestText } from '../pull-request.ts';
 
 const took = (startedAt: string, endedAt: string | null): string =>
   endedAt === null ? 'running' : durationText(Date.parse(endedAt) - Date.parse(startedAt));
@@ -71,6 +72,7 @@ const facts = (screen: Screen, task: Task, nowMs: number): string =>
     ],
     ['saved as', task.result?.salvageRef ?? null],
     ['used', task.result === null ? null : usageText(task.result.usage)],
+    ['pull request', pullRequestText(task.pullRequest)],
     ['applied', task.appliedAt === null ? null : agoText(task.appliedAt, nowMs)],
   ]);
 

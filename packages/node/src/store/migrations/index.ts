@@ -19,6 +19,7 @@ import { taskAgent } from './018-task-agent.ts';
 import { sessionLease } from './019-session-lease.ts';
 import { environmentEgress } from './020-environment-egress.ts';
 import { attachedSessions } from './021-attached-sessions.ts';
+import { pullRequests } from './022-pull-requests.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   sessionLease,
   environmentEgress,
   attachedSessions,
+  pullRequests,
 ];

@@ -1,0 +1,83 @@
+/** Pull requests from the command line to a code host that takes real pushes, on a real node and in the real sandbox. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@orrery/client';
+import type { PullRequestOpened } from '@orrery/protocol';
+import { gitIn, startCodeHost, type TestCodeHost } from '@orrery/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CliAnswer } from './support/cli.ts';
+import { commandsOn } from './support/commands.ts';
+import { settledEnvironment } from './support/environments.ts';
+import { placeOfSuite } from './support/place.ts';
+import { makeRepository } from './support/repository.ts';
+
+const TOKEN = 'ghp_end2endS3cret000000000000000000000000';
+const site = 'acme/site';
+const place = placeOfSuite();
+let host: TestCodeHost;
+let client: Client;
+let repository = '';
+
+beforeAll(async () => {
+  const root = join(place.folder, 'host');
+  mkdirSync(root);
+  host = await startCodeHost({ root, token: TOKEN });
+  place.configure({ codehosts: { local: { url: host.api } } });
+  client = place.client(await place.up());
+  repository = makeRepository(place, 'site', { validation: 'test -f made.txt' });
+  gitIn(repository, 'remote', 'add', 'origin', host.add(site, repository));
+});
+afterAll(() => host.stop());
+
+const { run } = commandsOn(place, () => client);
+const openedBy = (answer: CliAnswer): PullRequestOpened => answer.envelope().result as unknown as PullRequestOpened;
+
+it('the result of a task becomes one pull request, and says what is missing before', async () => {
+  const answer = await run(repository, 'echo made > made.txt; echo noise > noise.txt');
+  const { id } = (answer.envelope().result as { task: { id: string } }).task;
+  const missing = await place.cli(['task', 'pr', id]);
+  expect([missing.code, missing.stderr.trim().split('\n')]).toEqual([
+    2,
+    [
+      expect.stringContaining('The code host local has no token: the secret "local" is not set.'),
+      expect.stringContaining('with a token of the operator’s'),
+      expect.stringContaining('orrery secret set local'),
+    ],
+  ]);
+  await place.cli(['secret', 'set', 'local'], { input: `${TOKEN}\n` });
+  const opened = openedBy(await place.cli(['task', 'pr', id, '--json']));
+  expect(opened).toMatchObject({ outcome: 'opened', pullRequest: { number: 1, state: 'open', base: 'main' } });
+  const branch = `orrery/${id}`;
+  expect(host.git(site, 'show', `${branch}:made.txt`)).toBe('made');
+  expect(host.pulls(site)).toMatchObject([{ head: branch, base: 'main', title: 'a prompt' }]);
+  expect(host.pulls(site)[0]?.body).toMatch(/Validation by the project’s own script: passed\./);
+  expect(openedBy(await place.cli(['task', 'pr', id, '--json'])).outcome).toBe('unchanged');
+  expect(openedBy(await place.cli(['task', 'pr', id, '--without', 'noise.txt', '--json'])).outcome).toBe('updated');
+  expect(host.git(site, 'diff', '--name-only', 'main', branch)).toBe('made.txt');
+  expect(host.pulls(site)).toHaveLength(1);
+  const shown = await place.cli(['task', 'show', id]);
+  expect(shown.stdout).toContain(`#1 open  ${host.origin}/${site}/pull/1`);
+  const { pullRequest, host: where } = await client.call('taskPullRequest', { params: { id } });
+  expect([pullRequest?.number, where]).toEqual([1, { name: 'local', repository: site }]);
+});
+
+it('what an environment holds becomes one, and goes on with what is done there', async () => {
+  const { id } = await client.call('environmentCreate', { body: { project: repository, name: 'fix' } });
+  const { workdir, branch } = await settledEnvironment(client, id);
+  const nothing = await place.cli(['env', 'pr', 'fix']);
+  expect([nothing.code, nothing.stderr]).toEqual([8, expect.stringContaining('Nothing was changed')]);
+  writeFileSync(join(workdir ?? '', 'new.txt'), 'one\n');
+  const first = openedBy(await place.cli(['env', 'pr', 'fix', '--title', 'A fix', '--draft', '--json']));
+  expect(first).toMatchObject({ outcome: 'opened', pullRequest: { title: 'A fix', draft: true, branch } });
+  expect(openedBy(await place.cli(['env', 'pr', 'fix', '--json'])).outcome).toBe('unchanged');
+  writeFileSync(join(workdir ?? '', 'new.txt'), 'two\n');
+  const second = openedBy(await place.cli(['env', 'pr', 'fix', '--json']));
+  expect([second.outcome, second.pullRequest.number]).toEqual(['updated', first.pullRequest.number]);
+  expect(host.git(site, 'show', `${branch}:new.txt`)).toBe('two');
+  // Files that nobody committed go on top of what was pushed: no view of the branch is replaced.
+  expect(host.git(site, 'rev-parse', `${branch}^`)).toBe(first.pullRequest.headSha);
+  expect((await place.cli(['env', 'show', 'fix'])).stdout).toContain(`#${first.pullRequest.number} open (draft)`);
+  expect(gitIn(repository, 'branch', '--list', 'orrery/*')).toBe('');
+  const log = readFileSync(join(place.folder, 'data/logs/node.log'), 'utf8');
+  expect(log).not.toContain(TOKEN);
+});

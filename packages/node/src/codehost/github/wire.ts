@@ -1,0 +1,43 @@
+// What GitHub says, as far as it is read: https://docs.github.com/en/rest/pulls (version 2022-11-28). GitHub Enterprise Server
+// says the same.
+import { z } from 'zod';
+
+const ref = z.object({
+  ref: z.string().max(1_000),
+  sha: z.string().regex(/^[0-9a-f]{40}$/),
+  /** Null once a fork was deleted. */
+  repo: z.object({ full_name: z.string().max(300) }).nullish(),
+});
+
+export const pullSchema = z.object({
+  number: z.int().min(1),
+  html_url: z.url({ protocol: /^https?$/ }).max(2_000),
+  state: z.enum(['open', 'closed']),
+  draft: z.boolean().nullish(),
+  title: z.string().max(2_000),
+  merged_at: z.string().nullish(),
+  head: ref,
+  base: ref,
+});
+export type GithubPull = z.output<typeof pullSchema>;
+
+export const pullsSchema = z.array(pullSchema).max(100);
+export const repositorySchema = z.object({ default_branch: z.string().min(1).max(250) });
+
+/** What it says of a refusal. */
+export const problemSchema = z.object({
+  message: z.string().max(10_000).default(''),
+  errors: z
+    .array(
+      z.union([
+        z.string().max(2_000),
+        z.object({
+          message: z.string().max(2_000).nullish(),
+          field: z.string().max(200).nullish(),
+          code: z.string().max(200).nullish(),
+        }),
+      ]),
+    )
+    .max(100)
+    .nullish(),
+});
