@@ -1,10 +1,11 @@
 /** What real agent programs ask of people: several questions at once, plans, words for a refusal, and nobody there. */
-import type { Client } from '@orrery/client';
+import { createClient, type Client } from '@orrery/client';
 import type { InteractionView, SessionView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsWith, configFor, isThere, modelOfSuite, scriptsOf, type AgentName } from './support/agents.ts';
 import { codeOf } from './support/commands.ts';
+import type { Life } from './support/life.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { logOf, sessionIn, texts, turnOver } from './support/sessions.ts';
@@ -35,12 +36,19 @@ const cases = {
   several: [{ tool: 'AskUserQuestion', input: { questions } }, { text: 'I know now.' }],
   alone: [{ tool: 'AskUserQuestion', input: { questions } }, { text: 'I decided myself.' }],
   words: [{ shell: 'echo words > words.txt' }, { text: 'I read why.' }],
+  rule: [
+    { shell: 'echo ruled > ruled.txt' },
+    { shell: 'echo ruled > ruled.txt' },
+    { shell: 'echo ruled > ruled.txt; echo more > more.txt' },
+    { text: 'Twice by a rule.' },
+  ],
   decline: [{ shell: 'echo decline > decline.txt' }, { text: 'I went on without.' }],
   fail: [{ shell: 'echo fail > fail.txt' }, { text: 'never' }, { text: 'A later turn.' }],
 };
 
 const place = placeOfSuite();
 let model: ScriptedModel;
+let life: Life;
 let client: Client;
 let repository: string;
 
@@ -48,7 +56,8 @@ beforeAll(async () => {
   model = await modelOfSuite(scriptsOf(cases));
   place.configure(configFor(model));
   await place.cli(['secret', 'set', 'test'], { input: 'made-up-provider-key' });
-  client = place.client(await place.up());
+  life = await place.up();
+  client = place.client(life);
   repository = makeRepository(place, 'asked-about', {});
   await client.call('projectAdd', { body: { source: repository } });
 });
@@ -133,6 +142,40 @@ for (const name of ['claude', 'codex'] as const satisfies readonly AgentName[]) 
       expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
       expect(texts(await logOf(client, id))).toEqual(['I read why.']);
       expect(lastBody('words')).toContain('only on Tuesdays');
+    });
+
+    it('what a person allowed by a rule is not asked again, and a longer command is', async () => {
+      const { id } = await start('rule');
+      const open = await asked(id, 'command');
+      const params = { id: open.id };
+      const { rule } = await client.call('policyPropose', { params });
+      const body = { revision: open.revision, yaml: rule!.yaml };
+      const made = await client.call('tokenCreate', { body: { name: `agent-${name}`, scope: 'operator' } });
+      expect(await codeOf(createClient({ url: life.url, token: made.token }).call('policyAdd', { params, body }))).toBe(
+        'forbidden',
+      );
+      expect((await place.cli(['policy', 'propose', open.id, '--add'])).code).toBe(6);
+      expect((await client.call('policyAdd', { params, body })).interaction.outcome).toBe('approved');
+      const longer = await waitFor('the longer command', async () => {
+        const { items } = await client.call('interactionList', { query: { session: id } });
+        return items.find(({ ask }) => ask.command?.includes('more.txt')) ?? null;
+      });
+      const { items } = await client.call('interactionList', { query: { session: id, all: 'true' } });
+      const by = `rule:${rule!.name}`;
+      expect(items.map(({ outcome, by: who }) => [outcome, who])).toEqual([
+        ...[
+          ['approved', 'owner'],
+          ['approved', by],
+          [null, null],
+        ],
+      ]);
+      const why = await place.cli(['policy', 'test', '--interaction', items[1]!.id]);
+      expect(why.stdout).toContain(`It is allowed by ${rule!.name}.`);
+      const { items: records } = await client.call('auditList', { query: { actor: by } });
+      expect(records.map(({ action, subject }) => [action, subject])).toEqual([['approval.allow', items[1]!.id]]);
+      await answer(longer, { outcome: 'denied' });
+      expect((await turnOver(client, id, await firstTurn(id))).outcome).toBe('success');
+      expect(texts(await logOf(client, id))).toEqual(['Twice by a rule.']);
     });
 
     it('where nobody is there it goes on without, or the turn fails, as was declared', async () => {

@@ -12,6 +12,7 @@ import { makeRepository } from './support/repository.ts';
 import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
 import { partsByButton } from './support/web-session.ts';
+import { addsARule, ruled, showsTheRules } from './support/web-policies.ts';
 import { barriers, browserOfSuite, letIn, picture, pictures, pushed } from './support/web.ts';
 
 /** A red one, of one pixel. */
@@ -32,6 +33,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
       scriptsOf({
         first: [{ text: 'Here I am.' }, { text: `I saw it: ${'red '.repeat(60)}dot.`, chunk_ms: 100 }],
         task: [{ shell: 'echo made > made.txt' }, { text: 'It is made.' }],
+        rule: ruled,
       }),
     );
     place.configure(configFor(model, { harness: 'claude', harnesses: talkerOf(place.folder, 900) }));
@@ -100,6 +102,12 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await page.getByLabel('What is to be done').fill('Make it. [task]');
     await page.getByRole('button', { name: 'Give it' }).click();
     await page.getByText('accepted').first().waitFor({ timeout: 60_000 });
+  });
+
+  it('a rule is shown where something is asked, added by the owner, and the next same command is not asked', async () => {
+    const body = { project: repository, prompt: 'Do it. [rule]' };
+    await addsARule({ place, client, page, looker: await browser.open(), begin: () => client.call('sessionCreate', { body }) });
+    await showsTheRules({ page });
   });
 
   it('an environment is made, set up in sight, renamed, copied, stopped and deleted', async () => {
@@ -255,6 +263,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
       '/audit',
       '/access',
       '/settings',
+      '/policies',
     ]) {
       await page.goto(new URL(path, page.url()).href);
       await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });

@@ -12,6 +12,7 @@ import { NewSessionPage } from './pages/new-session.tsx';
 import { NewTaskPage } from './pages/new-task.tsx';
 import { NodeFactsPage } from './pages/node.tsx';
 import { NothingHere } from './pages/nothing-here.tsx';
+import { PoliciesPage } from './pages/policies.tsx';
 import { SalvagePage } from './pages/salvage.tsx';
 import { SessionChangesPage } from './pages/session-changes.tsx';
 import { SessionPage } from './pages/session.tsx';
@@ -45,6 +46,7 @@ export const makeRouter = (around: () => React.ReactNode, history?: RouterHistor
     page('/node', NodeFactsPage),
     page('/agents', AgentsPage),
     page('/backends', BackendsPage),
+    page('/policies', PoliciesPage),
     page('/usage', UsagePage),
     page('/salvage', SalvagePage),
     page('/audit', AuditPage),

@@ -13,6 +13,7 @@ export type PageLink = { readonly to: string; readonly name: string; readonly ke
 
 const answers: readonly Command[] = [
   { id: 'allow', does: 'allow once what is asked', group: 'Do', keys: 'a', when: isAsked, run: () => answerAsk('approved') },
+  { id: 'rule', does: 'show the rule that would allow it', group: 'Do', keys: 'r', when: isAsked, run: () => answerAsk('rule') },
   { id: 'deny', does: 'deny what is asked', group: 'Do', keys: 'd', when: isAsked, run: () => answerAsk('denied') },
 ];
 

@@ -15,8 +15,8 @@ export const goToNextAsk = (): boolean => {
   return next !== undefined;
 };
 
-/** Answers the one where the keys are; where they are at none, it goes to the first. */
-export const answerAsk = (outcome: 'approved' | 'denied'): void => {
+/** Answers the one where the keys are, or shows the rule that would allow it; where they are at none, it goes to the first. */
+export const answerAsk = (outcome: 'approved' | 'denied' | 'rule'): void => {
   const here = asks().find((one) => one.contains(document.activeElement));
   if (here === undefined) goToNextAsk();
   else here.querySelector<HTMLElement>(`button[data-outcome="${outcome}"]:enabled`)?.click();

@@ -5,6 +5,7 @@ import { Answer } from '../parts/answer.tsx';
 import { Facts, Line, Mark, Part } from '../parts/facts.tsx';
 import { Harness } from '../parts/harness.tsx';
 import { NodePage } from '../parts/node-page.tsx';
+import { ProjectOf } from '../parts/project-of.tsx';
 import { Empty } from '../parts/states.tsx';
 import { visible } from '../review/inert.ts';
 import { node } from '../state/node.ts';
@@ -12,10 +13,6 @@ import { node } from '../state/node.ts';
 /** Who can work here: agents by their files, and the programs that run them. */
 export const AgentsPage = () => {
   const [project, setProject] = useState('');
-  const projects = useQuery({
-    queryKey: ['projects'],
-    queryFn: () => node.call('projectList', { query: { limit: 200 } }),
-  });
   const agents = useQuery({
     queryKey: ['agents', project],
     queryFn: () => node.call('agentList', { query: project === '' ? {} : { project } }),
@@ -24,21 +21,7 @@ export const AgentsPage = () => {
   return (
     <NodePage name="Agents" command="orrery agent list">
       <Part name="Agents">
-        <label className="mb-1 flex items-baseline gap-2 text-quiet">
-          of
-          <select
-            value={project}
-            onChange={({ target }) => setProject(target.value)}
-            className="h-7 max-w-60 rounded border border-line bg-ground px-1 text-ink"
-          >
-            <option value="">the user alone</option>
-            {projects.data?.items.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ProjectOf value={project} change={setProject} />
         <Answer query={agents}>
           {({ items }) =>
             items.length === 0 ? (

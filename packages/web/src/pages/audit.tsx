@@ -77,7 +77,7 @@ export const AuditPage = () => {
 };
 
 /** First words of actions, to choose from. */
-const actions = ['egress', 'environment', 'preview', 'salvage', 'token'];
+const actions = ['approval', 'egress', 'environment', 'policy', 'preview', 'salvage', 'token'];
 
 const Row = ({ record: { at, actor, action, subject, outcome, detail } }: { readonly record: AuditView }) => (
   <li className="flex flex-wrap items-baseline gap-x-3 border-b border-line py-1">

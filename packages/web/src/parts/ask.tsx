@@ -3,6 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Asker } from '../session/asker.tsx';
+import { ByRule, mayHaveRule } from '../session/by-rule.tsx';
+import { visible } from '../review/inert.ts';
 import { node } from '../state/node.ts';
 import { Ago } from './ago.tsx';
 import { Button } from './button.tsx';
@@ -23,6 +25,7 @@ const words: Readonly<Record<Outcome, string>> = {
 export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; readonly named?: boolean }) => {
   const [message, setMessage] = useState('');
   const [answers, setAnswers] = useState<Answers>({});
+  const [byRule, setByRule] = useState(false);
   const answer = useAnswer(asked);
   const { ask } = asked;
   const give = (outcome: Outcome): void =>
@@ -35,6 +38,7 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
     <section data-ask="" tabIndex={-1} aria-label={ask.title} className="my-2 rounded border border-careful bg-raised px-3 py-2">
       <Title asked={asked} named={named} />
       <Asked ask={ask} />
+      <Policy ask={ask} />
       <Asker asked={asked} />
       <Questions questions={ask.questions} answers={answers} change={setAnswers} />
       <div className="mt-2 flex flex-wrap items-center gap-2">
@@ -51,6 +55,11 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
               {words[outcome]}
             </Button>
           ))}
+        {mayHaveRule(ask) ? (
+          <Button data-outcome="rule" aria-expanded={byRule} onClick={() => setByRule(!byRule)}>
+            By a rule …
+          </Button>
+        ) : null}
         {ask.outcomes.includes('denied') ? (
           <input
             aria-label="Why not, in words for the agent"
@@ -61,6 +70,7 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
           />
         ) : null}
       </div>
+      {byRule ? <ByRule asked={asked} close={() => setByRule(false)} /> : null}
       {answer.error === null ? null : <Failed error={answer.error} />}
     </section>
   );
@@ -94,6 +104,15 @@ const Title = ({ asked, named }: { readonly asked: InteractionView; readonly nam
     </span>
   </h2>
 );
+
+/** Why it is asked, where a rule has it asked. */
+const Policy = ({ ask: { policy } }: { readonly ask: InteractionView['ask'] }) =>
+  policy?.verdict !== 'ask' ? null : (
+    <p className="said text-careful">
+      ! {policy.rule === null ? '' : `the rule ${visible(policy.rule)} has it asked: `}
+      {visible(policy.text)}
+    </p>
+  );
 
 /** The exact thing that is asked. */
 const Asked = ({ ask }: { readonly ask: InteractionView['ask'] }) => (

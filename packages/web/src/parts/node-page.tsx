@@ -4,6 +4,7 @@ export const nodePages = [
   { to: '/node', name: 'Node' },
   { to: '/agents', name: 'Agents' },
   { to: '/backends', name: 'Backends' },
+  { to: '/policies', name: 'Policies' },
   { to: '/usage', name: 'Usage' },
   { to: '/salvage', name: 'Saved work' },
   { to: '/audit', name: 'Audit' },

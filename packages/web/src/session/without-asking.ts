@@ -1,5 +1,4 @@
-// What lets an agent do a thing without asking. A mode is the only rule that a node has for that: none is for one command
-// alone. The page writes it nowhere. Pure.
+// What lets an agent do more than one thing without asking: a mode. A rule for one thing alone is proposed by the node. Pure.
 
 import type { InteractionAsk, SessionView } from '@orrery/protocol';
 
@@ -17,7 +16,7 @@ export const withoutAsking = ({ kind }: Pick<InteractionAsk, 'kind'>, { name }: 
     widens:
       mode === 'edits'
         ? 'The mode edits: files are changed without asking, everything else is asked as before.'
-        : 'The mode all: every command and every tool, not this one alone; there is no narrower rule.',
+        : 'The mode all: every command and every tool, not this one alone.',
     lines: [
       { where: 'for this session', text: `orrery session set ${name} --mode ${mode}` },
       { where: 'in an agent file of your own (agents/NAME.md beside your configuration)', text: `mode: ${mode}` },
