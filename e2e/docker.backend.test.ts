@@ -8,6 +8,7 @@ import { screenOn } from './support/screen.ts';
 import { viewerOf, viewerWhenThere } from './support/viewer.ts';
 import { taskEnd } from './support/wait.ts';
 import { describeRemoteEnvironments } from './support/remote-environments.ts';
+import { describeRemoteSessions } from './support/remote-sessions.ts';
 import { describeRemoteTasks, type RemoteSubject } from './support/remote-tasks.ts';
 
 const IMAGE = 'orrery-test/small:1';
@@ -42,6 +43,7 @@ describe.skipIf(why !== null)('on docker', { timeout: 300_000 }, () => {
   };
   describeRemoteTasks(subject);
   describeRemoteEnvironments(subject);
+  describeRemoteSessions(subject);
 
   it('a full screen has the size of who looks and a terminal of its own, and is found again after the node was killed', async (context) => {
     const place = placeOfTest(config(), context);
