@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keepDetail } from './details.ts';
@@ -190,6 +190,24 @@ describe('a session that parts from another one', () => {
     await rm(join(scene.place.home, folder, 'c1.jsonl'));
     expect(await codeOf(sessions.fork(id, { at: '2', requestId: 'lost' }))).toBe('not_found');
     expect((await sessions.list({ limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('is refused while its conversation lies elsewhere, with what brings it here, and nothing is made', async () => {
+    const id = await talked();
+    await scene.place.environment({ spec: JSON.stringify({ spec: { workdir: '/place', home: '/elsewhere' } }) });
+    const refused = await scene.node.sessions.fork(id, { at: '2' }).catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({ code: 'conflict', fix: 'orrery env stop place' });
+    expect((await scene.node.sessions.list({ limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('leaves no copy of a conversation when it cannot be recorded', async () => {
+    const id = await talked();
+    await scene.node.sessions.fork(id, { at: '2', requestId: 'part' });
+    const kept = async () => (await readdir(join(scene.place.home, '../../../conversations'))).length;
+    expect(await kept()).toBe(1);
+    const both = [1, 2].map(() => scene.node.sessions.fork(id, { at: '2', requestId: 'again' }));
+    expect(new Set((await Promise.all(both)).map((fork) => fork.id)).size).toBe(1);
+    expect(await kept()).toBe(2);
   });
 
   it('begins a new conversation with a record where nobody knows the place in the old one', async () => {
