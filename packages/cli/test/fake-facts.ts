@@ -10,6 +10,7 @@ export const backends: BackendView[] = [
     fix: null,
     isDefault: true,
     allowed: true,
+    takesImages: false,
     guarantees: [
       { guarantee: 'files', held: true, by: 'landlock', missing: null },
       { guarantee: 'network', held: true, by: 'seccomp', missing: null },
@@ -25,6 +26,7 @@ export const backends: BackendView[] = [
     fix: null,
     isDefault: false,
     allowed: true,
+    takesImages: false,
     guarantees: [{ guarantee: 'files', held: false, by: 'none', missing: 'nothing keeps it in' }],
     cannotStop: ['anything that you may do'],
   },

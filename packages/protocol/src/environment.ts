@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pullRequest } from './pull-request.ts';
-import { instant, requestId, safeName } from './scalars.ts';
+import { imageName, instant, requestId, safeName } from './scalars.ts';
 
 /** States of an environment of its own. `ready`: its programs may run and its set-up passed or was overridden. */
 export const environmentState = z.enum(['creating', 'setting-up', 'ready', 'stopped', 'failed', 'deleting']);
@@ -27,6 +27,7 @@ export const environmentView = z.object({
   name: z.string(),
   project: z.object({ id: z.string(), name: z.string() }),
   backend: z.string(),
+  /** What it is made from; null: what its backend takes by itself, or its backend has no images. */
   image: z.string().nullable(),
   state: environmentState,
   operation: environmentOperation.nullable(),
@@ -62,6 +63,8 @@ export const environmentCreate = z.strictObject({
   /** Default: the project's name and a number. */
   name: safeName.optional(),
   backend: z.string().max(100).optional(),
+  /** Image to make it from, of the operator's list (execution.allowedImages); only on backends that have images. It stays its own. */
+  image: imageName.optional(),
   /** Branch, tag or commit to begin at. */
   base: z
     .string()
@@ -80,7 +83,7 @@ export type EnvironmentCreate = z.output<typeof environmentCreate>;
 export const environmentSet = z.strictObject({ name: safeName });
 export const environmentFork = z.strictObject({
   name: safeName.optional(),
-  /** Default: that of the one that is copied. On another one the set-up runs again. */
+  /** Default: that of the one that is copied, with its image. On another one the set-up runs again, in an image of there. */
   backend: z.string().max(100).optional(),
   requestId: requestId.optional(),
 });

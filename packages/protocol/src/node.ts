@@ -45,6 +45,8 @@ export const backendView = z.object({
   fix: z.string().nullable(),
   isDefault: z.boolean(),
   allowed: z.boolean(),
+  /** Whether what runs there is made from an image, so that a request can name one. */
+  takesImages: z.boolean(),
   guarantees: z.array(z.object({ guarantee: z.string(), held: z.boolean(), by: z.string(), missing: z.string().nullable() })),
   cannotStop: z.array(z.string()),
 });

@@ -4,7 +4,7 @@ import { MAX_TURN_ATTACHMENTS } from './attachment-limits.ts';
 import { attachmentFacts } from './attachment.ts';
 import { contextUse } from './content.ts';
 import { permissionMode, unattended } from './permission.ts';
-import { instant, requestId, safeName, usd } from './scalars.ts';
+import { imageName, instant, requestId, safeName, usd } from './scalars.ts';
 import { usageTotals } from './usage.ts';
 
 // A conversation with an agent that people hold (contracts/sessions.md).
@@ -159,6 +159,8 @@ export const sessionCreate = z.strictObject({
   /** Default: the agent's, else `ask`. */
   mode: permissionMode.optional(),
   backend: z.string().max(100).optional(),
+  /** Image of the environment that is made for it, as in `environmentCreate`. */
+  image: imageName.optional(),
   base: z.string().min(1).max(500).optional(),
   /** Most that its model calls may cost; null: no bound. Default: the operator's. */
   budgetUsd: usd.nullable().optional(),

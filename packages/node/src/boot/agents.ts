@@ -15,8 +15,7 @@ import {
 } from '../agent/index.ts';
 import type { Config } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
-import { parseProjectFile } from '../config/project-schema.ts';
-import { settleTask } from '../config/settle.ts';
+import { imageAsked } from '../environment/index.ts';
 import type { TreeFile } from '../git/committed-tree.ts';
 import type { Harness } from '../harness/harness.ts';
 import { refuseMcp } from '../harness/mcp.ts';
@@ -25,6 +24,7 @@ import { refuseTools } from '../harness/tool-lists.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Projects } from '../project/index.ts';
 import type { TaskParts } from '../task/index.ts';
+import { settleRequest } from './settle-request.ts';
 
 /** What of the node agents need. */
 type Ground = {
@@ -97,7 +97,7 @@ export const smaller = (one: number | null, other: number | null): number | null
 /** What the agent that a task names makes of its intent: never more than the request says itself, never more than its file says. */
 export const withAgent =
   (parts: Ground): TaskParts['withAgent'] =>
-  async (intent, projectId) => {
+  async (intent, { projectId, environment }) => {
     if (intent.agent === undefined) return { intent, kept: null };
     const at = projectId === null ? null : await beginningOf(parts, projectId, intent.base ?? null);
     const agent = await openAgents(parts).find(intent.agent, at);
@@ -111,7 +111,8 @@ export const withAgent =
       ...(budgetUsd === null ? {} : { budgetUsd }),
     };
     const projectFile = at === null ? null : (await parts.projects.readHooks(at.project, at.commit)).settings;
-    const { harness } = settleTask({ request: settled, project: parseProjectFile(projectFile), node: parts.config.current() });
+    const request = environment === null ? settled : { ...settled, ...imageAsked(environment) };
+    const { harness } = await settleRequest(parts, { request, projectId, projectFile });
     return { intent: settled, kept: await fittingAgent(parts, agent, { harness: parts.harnesses.get(harness), at }) };
   };
 

@@ -52,12 +52,13 @@ export const createBackends = (factories: readonly BackendFactory[], config: () 
         usable: problem === null,
         problem: problem?.message ?? null,
         fix: problem?.fix ?? null,
+        takesImages: backend.takesImages === true,
         guarantees: [...(await backend.guarantees())],
         cannotStop: [...backend.cannotStop],
       };
     } catch (thrown) {
       const { message, fix } = toOrreryError(thrown);
-      return { ...common, usable: false, problem: message, fix, guarantees: [], cannotStop: [] };
+      return { ...common, usable: false, problem: message, fix, takesImages: false, guarantees: [], cannotStop: [] };
     }
   };
   return {

@@ -12,6 +12,7 @@ const view = (name: string, change: Partial<BackendView> = {}): BackendView => (
   fix: `Install ${name}.`,
   isDefault: false,
   allowed: true,
+  takesImages: false,
   guarantees: [],
   cannotStop: [],
   ...change,

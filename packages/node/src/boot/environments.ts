@@ -1,10 +1,9 @@
 import { appendAudit } from '../audit/index.ts';
 import { createEnvironments, type EnvironmentConductor, type Environments } from '../environment/index.ts';
-import { settleTask } from '../config/settle.ts';
-import { parseProjectFile } from '../config/project-schema.ts';
 import { pullRequestsOf } from '../pull-request/index.ts';
 import { liveSessions } from '../session/index.ts';
 import { clock, ids, type Parts } from './parts.ts';
+import { checkTakesImage, settleRequest } from './settle-request.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,12 +19,13 @@ export const openNamedEnvironments = (
     ids,
     resolveProject: projects.resolve,
     projectsById: projects.byIds,
-    admit: async ({ projectId, backend: asked, base }) => {
+    admit: async ({ projectId, backend: asked, base, image }) => {
       const sha = await projects.resolveBase(projectId, base);
       const { settings } = await projects.readHooks(projectId, sha);
-      const request = asked === null ? {} : { backend: asked };
-      const settled = settleTask({ request, project: parseProjectFile(settings), node: config.current() });
+      const request = { ...(asked === null ? {} : { backend: asked }), ...(image === null ? {} : { image }) };
+      const settled = await settleRequest(parts, { request, projectId, projectFile: settings });
       const backend = backends.get(settled.backend);
+      checkTakesImage(backend, request.image);
       await backend.preflight(backend.defaultRequired);
       return backend.name;
     },

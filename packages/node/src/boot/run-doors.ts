@@ -2,9 +2,6 @@ import type { TaskIntent } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Broker } from '../broker/index.ts';
 import type { NodeConfig } from '../config/node-schema.ts';
-import { parseProjectFile } from '../config/project-schema.ts';
-import { pinOf } from '../config/settle-image.ts';
-import { settleTask } from '../config/settle.ts';
 import { findEnvironment, recordedEnvironment } from '../environment/index.ts';
 import type { Backend } from '../exec/backend.ts';
 import type { Harness } from '../harness/harness.ts';
@@ -17,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { Checkout, Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
 import { isScripted, scriptedProvider, type Scripted } from './scripted.ts';
+import { checkTakesImage, settleRequest, type SettlingGround } from './settle-request.ts';
 
 // The run ring's doors, opened onto the slices that are really there.
 
@@ -112,22 +110,13 @@ export const tokenDoor = (broker: Broker, scripted: Scripted): TokenDoor => ({
   end: (environmentId) => broker.tokens.end(environmentId),
 });
 
-type Settling = {
-  readonly config: { current(): NodeConfig };
-  readonly backends: Backends;
-  readonly projects: Pick<Projects, 'byIds'>;
-};
-
 /** Merges a request, the project's file and the operator's configuration, with what the backend requires by itself. */
 export const settleAttempt =
-  (parts: Settling): RunParts['settle'] =>
+  (parts: SettlingGround & { readonly backends: Pick<Backends, 'get'> }): RunParts['settle'] =>
   async ({ intent, projectId, projectFile }) => {
-    const node = parts.config.current();
-    const project = projectId === null ? null : ((await parts.projects.byIds([projectId])).get(projectId) ?? null);
-    const pin = pinOf(node, project);
-    const settings = settleTask({ request: intent, project: parseProjectFile(projectFile), node, pin });
+    const settings = await settleRequest(parts, { request: intent, projectId, projectFile });
     const backend = parts.backends.get(settings.backend);
-    if (intent.image !== undefined && backend.takesImages !== true) throw withoutImages(backend.name);
+    checkTakesImage(backend, intent.image);
     return {
       ...settings,
       backend: backend.name,
@@ -135,12 +124,6 @@ export const settleAttempt =
       required: requiredOf(backend, intent),
     };
   };
-
-const withoutImages = (backend: string): OrreryError =>
-  new OrreryError('unsupported', `The request names an image, and the backend ${backend} has none.`, {
-    rule: 'Containers and pods are made from images; elsewhere programs run with what the machine has.',
-    fix: 'Leave --image away, or ask for a backend with images: orrery run --backend docker',
-  });
 
 /** Whether the operator trusts what a project's repository brings, by its name or id. */
 export const trustedProject =

@@ -3,9 +3,7 @@ import { OrreryError, toOrreryError, type AgentView, type PermissionMode, type S
 import type { Attached } from '../attached/index.ts';
 import { wishOf } from '../agent/index.ts';
 import { covers } from '../config/egress-cover.ts';
-import { parseProjectFile } from '../config/project-schema.ts';
-import { settleTask } from '../config/settle.ts';
-import { namedById, type EnvironmentConductor, type Environments, type NamedRow } from '../environment/index.ts';
+import { imageAsked, namedById, type EnvironmentConductor, type Environments, type NamedRow } from '../environment/index.ts';
 import { countOpen, createInteractions, removeInteractions, type Interactions } from '../interaction/index.ts';
 import { splitModel } from '../harness/model-name.ts';
 import {
@@ -36,8 +34,9 @@ import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
 import type { Policies } from '../policy/index.ts';
 import { openPolicies } from './policies.ts';
 import { chosenProgram, fittingAgent, openAgents, smaller } from './agents.ts';
-import { branchPlace, placeFor } from './session-places.ts';
+import { branchPlace, placeFor, refuseBeside } from './session-places.ts';
 import { isScripted } from './scripted.ts';
+import { checkTakesImage, settleRequest } from './settle-request.ts';
 
 /** Everything about sessions. */
 export type Talking = {
@@ -208,23 +207,24 @@ const admit = async (parts: Parts, environments: Environments, asked: SessionCre
       rule: 'In an environment that is there, its project is known; else one is made for the session.',
       fix: 'orrery session start --project PATH',
     });
-  const projectId =
-    asked.environment === undefined
-      ? (await parts.projects.resolve(asked.project ?? '')).id
-      : (await environments.find(asked.environment)).project_id;
+  const row = asked.environment === undefined ? null : await environments.find(asked.environment);
+  if (row !== null) refuseBeside(asked, row);
+  const projectId = row === null ? (await parts.projects.resolve(asked.project ?? '')).id : row.project_id;
   const commit = await parts.projects.resolveBase(projectId, asked.base ?? null);
   const { settings } = await parts.projects.readHooks(projectId, commit);
   const at = { project: projectId, commit };
   const agent = asked.agent === undefined ? null : await openAgents(parts).find(asked.agent, at);
   const wish = agent === null ? null : wishOf(agent, { mode: asked.mode ?? null });
   const egress = wish?.egress ?? [];
-  if (agent !== null && asked.environment !== undefined) refuseOtherWalls(agent, await environments.find(asked.environment));
+  if (agent !== null && row !== null) refuseOtherWalls(agent, row);
   const request = {
     ...(egress.length === 0 ? {} : { egress: [...egress] }),
     ...chosenProgram(asked, wish),
     ...(asked.backend === undefined ? {} : { backend: asked.backend }),
+    ...(row !== null ? imageAsked(row) : asked.image === undefined ? {} : { image: asked.image }),
   };
-  const settled = settleTask({ request, project: parseProjectFile(settings), node: parts.config.current() });
+  const settled = await settleRequest(parts, { request, projectId, projectFile: settings });
+  if (asked.image !== undefined) checkTakesImage(parts.backends.get(settled.backend), asked.image);
   const harness = parts.harnesses.get(settled.harness);
   if (harness.session === null) throw holdsNone(parts, harness.id);
   const kept = agent === null ? null : await fittingAgent(parts, agent, { harness, at });

@@ -16,7 +16,8 @@ export const createRow = async (
   const known = await namedByRequest(parts.store.read, requestId);
   if (known !== null) return sameIntent(known, asked);
   const project = await parts.resolveProject(asked.project);
-  const backend = await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base: asked.base ?? null });
+  const { backend: where = null, base = null, image = null } = asked;
+  const backend = await parts.admit({ projectId: project.id, backend: where, base, image });
   parts.checkRoom();
   const row = await insertRow(parts, {
     requestId,
@@ -25,7 +26,8 @@ export const createRow = async (
     project,
     backend,
     operation: 'create',
-    base: asked.base ?? null,
+    base,
+    image,
     from: null,
     start: asked.start,
     egress: JSON.stringify(egress),
@@ -51,7 +53,9 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
     (await parts.projectsById([source.project_id])).get(source.project_id) ?? (await parts.resolveProject(source.project_id));
   const { base } = source;
   const elsewhere = asked.backend !== undefined && asked.backend !== source.backend;
-  const backend = elsewhere ? await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base }) : source.backend;
+  const backend = elsewhere
+    ? await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base, image: null })
+    : source.backend;
   await bringBack(parts, source);
   return insertRow(parts, {
     requestId,
@@ -61,6 +65,7 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
     backend,
     operation: 'fork',
     base,
+    image: imageAgain(source, backend),
     from: source,
     start: true,
     egress: source.egress,
@@ -76,10 +81,14 @@ export const branchRow = async (parts: EnvironmentParts, source: NamedRow): Prom
   parts.checkRoom();
   const { project_id, backend, base, egress } = source;
   const project = (await parts.projectsById([project_id])).get(project_id) ?? (await parts.resolveProject(project_id));
+  const image = imageAgain(source, backend);
   const branched = { name: null, operation: 'fork', from: source, start: true } as const;
   return (tx, { requestId, ...intent }) =>
-    insertRowIn(parts, tx, { requestId, asked: intent, project, backend, base, egress, ...branched });
+    insertRowIn(parts, tx, { requestId, asked: intent, project, backend, base, image, egress, ...branched });
 };
+
+/** The image that one was asked for with holds for its copies on the same backend; another one may not have it. */
+const imageAgain = (source: NamedRow, backend: string): string | null => (backend === source.backend ? source.image_asked : null);
 
 type NewRow = {
   readonly requestId: string;
@@ -89,6 +98,8 @@ type NewRow = {
   readonly backend: string;
   readonly operation: 'create' | 'fork';
   readonly base: string | null;
+  /** The image that it is asked for with; null: none was named. */
+  readonly image: string | null;
   readonly from: NamedRow | null;
   readonly start: boolean;
   /** JSON. */
@@ -111,7 +122,7 @@ const insertRowIn = async (parts: Pick<EnvironmentParts, 'ids' | 'clock'>, tx: T
     name,
     project_id: given.project.id,
     backend: given.backend,
-    image: null,
+    ...{ image: given.image, image_asked: given.image },
     state: 'creating',
     operation: given.operation,
     reason: null,

@@ -27,8 +27,13 @@ export type EnvironmentParts = {
   readonly ids: Ids;
   resolveProject(reference: string): Promise<ProjectRef>;
   projectsById(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
-  /** Checks backend and base against what the operator allows and the machine can; answers the backend's name. */
-  admit(asked: { readonly projectId: string; readonly backend: string | null; readonly base: string | null }): Promise<string>;
+  /** Checks backend, base and image against what the operator allows and the machine can; answers the backend's name. */
+  admit(asked: {
+    readonly projectId: string;
+    readonly backend: string | null;
+    readonly base: string | null;
+    readonly image: string | null;
+  }): Promise<string>;
   /** Throws when there is no room for new work. */
   checkRoom(): void;
   /** What of its checkout nothing else has; empty: nothing. */

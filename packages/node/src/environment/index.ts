@@ -8,6 +8,7 @@ export { createPortAllocator, type PortAllocator } from './ports.ts';
 export { recordedEnvironment, type RecordedEnvironment } from './record.ts';
 export {
   branchOfEnvironment,
+  imageAsked,
   portsOf,
   setupOf,
   setupPending,

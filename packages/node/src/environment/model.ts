@@ -57,6 +57,10 @@ export type EnvironmentBranch = z.output<typeof branchedAt>;
 export const branchOfEnvironment = ({ intent }: Pick<NamedRow, 'intent'>): EnvironmentBranch | null =>
   branchedAt.safeParse(JSON.parse(intent)).data ?? null;
 
+/** The image that it was asked for with, for whatever asks in its name; nothing where none was named. */
+export const imageAsked = ({ image_asked: image }: Pick<NamedRow, 'image_asked'>): { readonly image?: string } =>
+  image === null ? {} : { image };
+
 /** What an environment is shown with beside its own row. */
 export type NamedSurroundings = {
   readonly seq: number;

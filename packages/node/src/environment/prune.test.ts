@@ -23,6 +23,7 @@ const rowOf = (name: string, change: Partial<NamedRow>): NamedRow => ({
   project_id: 'prj_1',
   backend: 'sandbox',
   image: null,
+  image_asked: null,
   state: 'stopped',
   operation: null,
   reason: null,

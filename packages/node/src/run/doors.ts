@@ -198,6 +198,8 @@ export type AttemptSettings = {
 /** A named environment as it was made, for a task that works in it. */
 export type TakenPlace = {
   readonly backend: string;
+  /** The image that it was asked for with. Absent: none was named. */
+  readonly image?: string;
   readonly branch: string;
   readonly baseSha: string;
   readonly baseName: string;

@@ -155,7 +155,10 @@ export type NamedEnvironmentTable = {
   name: string;
   project_id: string;
   backend: string;
+  /** What it is made from, as it was settled; null: what its backend takes. */
   image: string | null;
+  /** The image that it was asked for with: it is settled anew with it; null: none was named. */
+  image_asked: Generated<string | null>;
   state: string;
   /** What is being done to it; null: nothing. */
   operation: string | null;

@@ -50,7 +50,7 @@ export const addTask = async (
   const environment = wanted.environment === undefined ? null : await environmentOf(parts, wanted);
   const named = environment?.project_id ?? wanted.project;
   const project = named === null ? null : await parts.resolveProject(named);
-  const { intent, kept } = await parts.withAgent(wanted, project?.id ?? null);
+  const { intent, kept } = await parts.withAgent(wanted, { projectId: project?.id ?? null, environment });
   const admitted = await parts.admit(
     environment === null ? intent : { ...intent, backend: environment.backend },
     project?.id ?? null,

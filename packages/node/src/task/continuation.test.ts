@@ -39,7 +39,7 @@ beforeEach(async () => {
     ids: createIds({ clock: systemClock, random: systemRandom }),
     resolveProject: async (reference) => projects.find(({ id, name }) => id === reference || name === reference)!,
     resolveEnvironment: async (reference) =>
-      named ? { id: reference, name: 'named', project_id: 'prj_one', backend: 'sandbox' } : null,
+      named ? { id: reference, name: 'named', project_id: 'prj_one', backend: 'sandbox', image_asked: null } : null,
     projectsById: async () => new Map(projects.map((project) => [project.id, project])),
     admit: async ({ harness = 'claude', backend = 'sandbox', model = 'm1' }) => ({ harness, backend, model }),
     canCarryOn: (harness) => harness !== 'command',

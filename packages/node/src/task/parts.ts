@@ -12,6 +12,8 @@ export type TaskEnvironment = {
   readonly name: string;
   readonly project_id: string;
   readonly backend: string;
+  /** The image that it was asked for with. */
+  readonly image_asked: string | null;
 };
 
 /** What the task slice needs of its neighbours. */
@@ -28,7 +30,10 @@ export type TaskParts = {
    * What the agent that an intent names makes of it, and its definition to be kept; null: it names none. Refuses what its file asks
    * and a task cannot keep.
    */
-  withAgent(intent: TaskIntent, projectId: string | null): Promise<{ readonly intent: TaskIntent; readonly kept: string | null }>;
+  withAgent(
+    intent: TaskIntent,
+    at: { readonly projectId: string | null; readonly environment: TaskEnvironment | null },
+  ): Promise<{ readonly intent: TaskIntent; readonly kept: string | null }>;
   /** Checks names and bounds against what the operator allows; answers what the task will run with. */
   admit(
     intent: TaskIntent,

@@ -17,3 +17,14 @@ export const backendChoices = (backends: readonly BackendView[] | undefined): re
       })),
   ];
 };
+
+/** Whether what runs on the chosen backend is made from an image that can be named. Empty: the node's default. */
+export const takesImages = (backends: readonly BackendView[] | undefined, chosen: string): boolean =>
+  backends?.find(({ name, isDefault }) => (chosen === '' ? isDefault : name === chosen))?.takesImages ?? false;
+
+/** Where something is to run. Empty: what the node takes by itself. */
+export type Where = { readonly backend: string; readonly image: string };
+
+/** What another backend makes of what was said: an image is not asked for where there are none. */
+export const onBackend = (backends: readonly BackendView[] | undefined, backend: string): Partial<Where> =>
+  takesImages(backends, backend) ? { backend } : { backend, image: '' };

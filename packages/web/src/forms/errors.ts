@@ -1,4 +1,5 @@
-// Which field of a form a failure is about: what the node's answer names, else what its code is about.
+// Which field of a form a failure is about: what the node's answer names (an issue of the input, the key that asks for more
+// than the operator allows), else what its code is about.
 
 import { OrreryError, type ErrorCode } from '@orrery/protocol/errors';
 
@@ -11,8 +12,9 @@ export const fieldOf = (thrown: unknown, fields: Fields): string | null => {
   const issues: unknown = thrown.details?.['issues'];
   const first: unknown = Array.isArray(issues) ? issues[0] : undefined;
   const path = typeof first === 'object' && first !== null && 'path' in first && typeof first.path === 'string' ? first.path : '';
-  const named = path.split('.')[0] ?? '';
-  if (named in fields) return named;
+  const key: unknown = thrown.details?.['key'];
+  const named = path === '' && typeof key === 'string' ? key : (path.split('.')[0] ?? '');
+  if (Object.hasOwn(fields, named)) return named;
   return Object.keys(fields).find((field) => fields[field]?.includes(thrown.code)) ?? null;
 };
 

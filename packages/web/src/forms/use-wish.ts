@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { node, requestId } from '../state/node.ts';
 import { errorsAt } from './errors.ts';
-import { emptyWish, projectNamed, wishFields, type Wish } from './wish.ts';
+import { emptyWish, inEnvironmentFields, projectNamed, wishFields, type Wish } from './wish.ts';
 
 /** Projects; a form for one of them waits for them. */
 export const useProjects = () =>
@@ -30,7 +30,7 @@ export const useWish = (projects: readonly Project[], send: (wish: Wish, request
     request.current = null;
     setSaid({ ...said, ...change });
   };
-  return { wish, set, sending, at: errorsAt(sending.error, wishFields) };
+  return { wish, set, sending, at: errorsAt(sending.error, wish.environment === '' ? wishFields : inEnvironmentFields) };
 };
 
 /** The id of the project that is meant; a repository that is none yet becomes one. */

@@ -12,6 +12,8 @@ export type Wish = {
   readonly model: string;
   readonly effort: string;
   readonly backend: string;
+  /** Empty: none is named. */
+  readonly image: string;
   readonly base: string;
   readonly prompt: string;
 };
@@ -23,21 +25,27 @@ export const emptyWish: Wish = {
   model: '',
   effort: '',
   backend: '',
+  image: '',
   base: '',
   prompt: '',
 };
 
-/** The codes of the catalogue that are about a field. */
-export const wishFields = {
-  repository: ['repository_unusable', 'not_found', 'path_refused'],
-  environment: [],
+/** Which work is meant, and who does it; the codes of the catalogue that are about each field. */
+export const inEnvironmentFields = {
   who: ['harness_not_installed', 'unknown_name', 'unsupported'],
   model: [],
   effort: [],
   mode: [],
-  backend: ['backend_forbidden', 'backend_unavailable', 'backend_unreachable', 'guarantee_missing'],
-  base: ['git_failed'],
   prompt: ['empty_input', 'input_too_large'],
+} as const;
+
+/** With the place, which is not asked for in an environment that is there: what is refused of it is then about all of the form. */
+export const wishFields = {
+  repository: ['repository_unusable', 'not_found', 'path_refused'],
+  backend: ['backend_forbidden', 'backend_unavailable', 'backend_unreachable', 'guarantee_missing'],
+  image: [],
+  base: ['git_failed'],
+  ...inEnvironmentFields,
 } as const;
 
 /** The project of that name, id or source. */
@@ -45,13 +53,14 @@ export const projectNamed = (projects: readonly Project[], words: string): Proje
   projects.find(({ id, name, source }) => [id, name, source].includes(words.trim()));
 
 /** What was chosen or written, under the names of the protocol; what was left out is left out. */
-export const saidOf = ({ who, model, effort, backend, base, prompt }: Wish): Readonly<Record<string, string>> => {
+export const saidOf = ({ who, model, effort, backend, image, base, prompt }: Wish): Readonly<Record<string, string>> => {
   const [kind, name = ''] = who === '' ? [] : who.split(/:(.*)/s);
   const all = {
     ...(kind === 'harness' ? { harness: name } : kind === 'agent' ? { agent: name } : {}),
     model,
     effort,
     backend,
+    image,
     base,
     prompt,
   };

@@ -1,9 +1,8 @@
 import type { Project } from '@orrery/protocol';
 import { useQuery } from '@tanstack/react-query';
-import { useBackends } from '../environments/guarantees.tsx';
 import { node } from '../state/node.ts';
-import { backendChoices } from './choices.ts';
 import { ChoiceField, LineField, WordsField, type Choice } from './field.tsx';
+import { BackendFields } from './where-fields.tsx';
 import { projectNamed, type Wish } from './wish.ts';
 
 export type WishProps = {
@@ -101,27 +100,18 @@ export const WhoFields = ({ wish, set, at, projects }: WishProps & { readonly pr
 };
 
 /** Where it works. */
-export const WhereFields = ({ wish, set, at }: WishProps) => {
-  const backends = useBackends();
-  return (
-    <>
-      <ChoiceField
-        label="Backend"
-        value={wish.backend}
-        change={(backend) => set({ backend })}
-        choices={backendChoices(backends)}
-        error={at('backend')}
-      />
-      <LineField
-        label="Base"
-        value={wish.base}
-        change={(base) => set({ base })}
-        hint="Branch, tag or commit to begin at. Left out: what the repository has checked out."
-        error={at('base')}
-      />
-    </>
-  );
-};
+export const WhereFields = ({ wish, set, at }: WishProps) => (
+  <>
+    <BackendFields where={wish} set={set} at={at} />
+    <LineField
+      label="Base"
+      value={wish.base}
+      change={(base) => set({ base })}
+      hint="Branch, tag or commit to begin at. Left out: what the repository has checked out."
+      error={at('base')}
+    />
+  </>
+);
 
 export const PromptField = ({ wish, set, at, hint }: WishProps & { readonly hint: string }) => (
   <WordsField

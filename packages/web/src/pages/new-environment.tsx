@@ -2,11 +2,10 @@ import type { Project } from '@orrery/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { useBackends } from '../environments/guarantees.tsx';
-import { backendChoices } from '../forms/choices.ts';
 import { errorsAt } from '../forms/errors.ts';
 import { ChoiceField, LineField } from '../forms/field.tsx';
 import { useProjects } from '../forms/use-wish.ts';
+import { BackendFields } from '../forms/where-fields.tsx';
 import { Button } from '../parts/button.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { Empty, Failed } from '../parts/states.tsx';
@@ -16,6 +15,7 @@ const fields = {
   project: ['repository_unusable', 'not_found'],
   name: ['conflict'],
   backend: ['backend_forbidden', 'backend_unavailable', 'backend_unreachable', 'guarantee_missing', 'unknown_name'],
+  image: [],
   base: ['git_failed'],
 } as const;
 
@@ -36,6 +36,7 @@ type Asked = {
   readonly project: string;
   readonly name: string;
   readonly backend: string;
+  readonly image: string;
   readonly base: string;
   readonly start: boolean;
   readonly noCache: boolean;
@@ -61,8 +62,12 @@ const useCreate = (asked: Asked) => {
   });
 };
 
-const said = ({ name, backend, base }: Asked): Record<string, string> =>
-  Object.fromEntries(Object.entries({ name, backend, base }).filter(([, value]) => value.trim() !== ''));
+const said = ({ name, backend, image, base }: Asked): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ name, backend, image, base })
+      .map(([field, value]) => [field, value.trim()] as const)
+      .filter(([, value]) => value !== ''),
+  );
 
 const NewEnvironment = ({ projects }: { readonly projects: readonly Project[] }) => {
   const search: { readonly project?: string } = useSearch({ strict: false });
@@ -71,6 +76,7 @@ const NewEnvironment = ({ projects }: { readonly projects: readonly Project[] })
     project: first?.id ?? '',
     name: '',
     backend: '',
+    image: '',
     base: '',
     start: true,
     noCache: false,
@@ -109,7 +115,6 @@ type FieldsProps = {
 };
 
 const Fields = ({ asked, set, at, projects }: FieldsProps) => {
-  const backends = useBackends();
   const project = projects.find(({ id }) => id === asked.project);
   const begins = project?.defaultBranch ?? 'what the repository has checked out';
   return (
@@ -129,13 +134,7 @@ const Fields = ({ asked, set, at, projects }: FieldsProps) => {
         change={(name) => set({ name })}
         error={at('name')}
       />
-      <ChoiceField
-        label="Backend"
-        value={asked.backend}
-        change={(backend) => set({ backend })}
-        choices={backendChoices(backends)}
-        error={at('backend')}
-      />
+      <BackendFields where={asked} set={set} at={at} />
       <LineField
         label="Base"
         hint={`Branch, tag or commit to begin at. Left out: ${begins}.`}

@@ -17,6 +17,7 @@ const beginningOf = ({ input }: CommandContext): Beginning => {
     model: input.text('model'),
     effort: input.text('effort'),
     backend: input.text('backend'),
+    image: input.text('image'),
     mode: mode === null ? null : modeOf(mode),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));

@@ -13,7 +13,7 @@ import { settingsOf, settingsUpdates, type Settings } from './settings.ts';
 import { createTalk, type Talk } from './talk.ts';
 
 /** What the command line said that sessions begin with. */
-export type Beginning = Partial<Pick<SessionCreate, 'agent' | 'harness' | 'model' | 'effort' | 'mode' | 'backend'>>;
+export type Beginning = Partial<Pick<SessionCreate, 'agent' | 'harness' | 'model' | 'effort' | 'mode' | 'backend' | 'image'>>;
 
 export type DeskParts = {
   readonly link: Link;

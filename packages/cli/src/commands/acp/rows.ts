@@ -31,6 +31,12 @@ export const acpCommands: readonly CommandSpec[] = [
         summary: 'where environments of new sessions run',
         completes: 'backend',
       },
+      {
+        name: 'image',
+        kind: 'text',
+        value: 'IMAGE',
+        summary: 'image of environments of new sessions, one that the operator allows',
+      },
       { name: 'no-start', kind: 'flag', summary: 'refuse when no node is running, instead of starting one' },
     ],
     examples: [

@@ -9,7 +9,7 @@ import { agoText } from '../../wording.ts';
 import type { CommandContext } from '../command.ts';
 
 /** Options that say how a new session is made. */
-const MAKING = ['env', 'name', 'harness', 'model', 'effort', 'mode', 'backend', 'base'] as const;
+const MAKING = ['env', 'name', 'harness', 'model', 'effort', 'mode', 'backend', 'image', 'base'] as const;
 
 export const chooseSession = async (context: CommandContext, connection: Connection): Promise<SessionView> => {
   const { input } = context;

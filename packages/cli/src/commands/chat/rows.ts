@@ -50,6 +50,12 @@ export const chatCommands: readonly CommandSpec[] = [
         summary: 'where the environment of a new session runs',
         completes: 'backend',
       },
+      {
+        name: 'image',
+        kind: 'text',
+        value: 'IMAGE',
+        summary: 'image of the environment of a new session, one that the operator allows',
+      },
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit at which a new session begins' },
     ],
     examples: [

@@ -17,6 +17,7 @@ export const envCreate: Command = async (context) => {
     project: project.id,
     name: input.text('name') ?? undefined,
     backend: input.text('backend') ?? undefined,
+    image: input.text('image') ?? undefined,
     base: input.text('base') ?? undefined,
     start: !input.flag('stopped'),
     noCache: input.flag('no-cache') ? true : undefined,

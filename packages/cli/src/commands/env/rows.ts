@@ -37,6 +37,12 @@ const making: readonly CommandSpec[] = [
       },
       name,
       backend,
+      {
+        name: 'image',
+        kind: 'text',
+        value: 'IMAGE',
+        summary: 'image to make it from, one that the operator allows (docker, kubernetes)',
+      },
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at (default: what is checked out)' },
       { name: 'stopped', kind: 'flag', summary: 'make it and do not start it' },
       { name: 'no-cache', kind: 'flag', summary: 'set it up though an earlier set-up left its state (cache), and forget that' },
@@ -45,6 +51,7 @@ const making: readonly CommandSpec[] = [
     examples: [
       { line: 'orrery env create --name fix', does: 'in a repository: a place to work in, set up' },
       { line: 'orrery env create --project site --base v2 --detach', does: 'begin it and go on' },
+      { line: 'orrery env create --backend docker --image debian:12', does: 'in this image, also after env recreate' },
     ],
     ...lasting,
     changes: 'once',

@@ -66,6 +66,12 @@ export const sessionCommands: readonly CommandSpec[] = [
       mode,
       unattended,
       { name: 'backend', kind: 'text', value: 'BACKEND', summary: 'where its environment runs', completes: 'backend' },
+      {
+        name: 'image',
+        kind: 'text',
+        value: 'IMAGE',
+        summary: 'image to make its environment from, one that the operator allows (docker, kubernetes)',
+      },
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at' },
       ...budgets,
       noWait,

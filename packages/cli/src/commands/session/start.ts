@@ -55,6 +55,7 @@ const wishOf = (input: CommandContext['input']) => {
     unattended: text('unattended') as SessionCreate['unattended'],
     mode: text('mode') as SessionCreate['mode'],
     backend: text('backend'),
+    image: text('image'),
     base: text('base'),
     budgetUsd: input.number('budget') ?? undefined,
     maxTurns: input.number('max-turns') ?? undefined,

@@ -4,6 +4,7 @@
 import { OrreryError } from '@orrery/protocol';
 import {
   changeNamed,
+  imageAsked,
   namedById,
   runsOfAttempt,
   whyNotReady,
@@ -44,7 +45,8 @@ const takenPlace: (row: NamedRow) => Awaited<ReturnType<NamedDoor['take']>> = (r
   if (prepared === null) throw gone(row.id);
   const { baseSha, baseName, place, hooks } = prepared;
   // Its set-up ran init.sh, and is not for tasks to run again.
-  return { backend: row.backend, branch: row.branch, baseSha, baseName, place, hooks: hooks.filter((hook) => hook !== 'init') };
+  const own = { backend: row.backend, ...imageAsked(row), branch: row.branch };
+  return { ...own, baseSha, baseName, place, hooks: hooks.filter((hook) => hook !== 'init') };
 };
 
 /** Takes a ready environment for a task, or has a stopped one started. */

@@ -1,6 +1,7 @@
 import { OrreryError } from '@orrery/protocol';
 import {
   branchOfEnvironment,
+  imageAsked,
   namedById,
   noteInSetupLog,
   portsOf,
@@ -123,11 +124,12 @@ const claim = (parts: ConductorParts, row: NamedRow, baseSha: string) =>
 const filledPlace = async (parts: ConductorParts, place: WorkPlace, { submodules }: AttemptSettings): Promise<WorkPlace> =>
   submodules === 'none' ? place : { ...place, modules: await parts.workspace.fillModules(place.checkoutId, submodules) };
 
-/** An environment asks like a task that says nothing but where it runs. */
+/** An environment asks like a task that says nothing but where it runs, and in which image. */
 const intentFor = (row: NamedRow) => ({
   prompt: row.name,
   project: row.project_id,
   backend: row.backend,
+  ...imageAsked(row),
   ...egressOf(row),
   readOnly: false,
   priority: 0,

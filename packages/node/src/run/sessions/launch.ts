@@ -3,7 +3,7 @@
 import type { Branch } from '../../harness/dialogue.ts';
 import { readFile } from 'node:fs/promises';
 import type { PermissionMode } from '@orrery/protocol';
-import type { NamedRow } from '../../environment/index.ts';
+import { imageAsked, type NamedRow } from '../../environment/index.ts';
 import type { Environment, RunSpec } from '../../exec/backend.ts';
 import { proxyEnvironment, proxySecretNames } from '../../exec/proxy-environment.ts';
 import type { InstalledProgram, SessionAdapter, SessionContext, SessionLaunch } from '../../harness/harness.ts';
@@ -35,6 +35,7 @@ export const settingsOf = async (parts: SessionConductorParts, session: SessionR
     prompt: session.name,
     project: row.project_id,
     backend: row.backend,
+    ...imageAsked(row),
     harness,
     ...(model === null ? {} : { model }),
     ...(effort === null ? {} : { effort }),

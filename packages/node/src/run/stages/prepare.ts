@@ -143,7 +143,7 @@ const findIn = async (context: AttemptContext, id: string, before: Predecessor |
   });
   const { projectFile } = await parts.projects.readHooks(task.project_id ?? '', taken.baseSha);
   const settings = await parts.settle({
-    intent: { ...intent, backend: taken.backend },
+    intent: { ...intent, backend: taken.backend, image: taken.image },
     projectId: task.project_id,
     projectFile,
   });

@@ -20,6 +20,7 @@ import { sessionLease } from './019-session-lease.ts';
 import { environmentEgress } from './020-environment-egress.ts';
 import { attachedSessions } from './021-attached-sessions.ts';
 import { pullRequests } from './022-pull-requests.ts';
+import { environmentImage } from './023-environment-image.ts';
 import type { Migration } from './migration.ts';
 
 export type { Migration } from './migration.ts';
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   environmentEgress,
   attachedSessions,
   pullRequests,
+  environmentImage,
 ];
