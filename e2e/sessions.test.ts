@@ -201,6 +201,8 @@ for (const { name, asks, steers, forks, refused } of talkers) {
     it(`parts ${forks === 'native' ? 'with its own memory' : 'with a record'}, and both go on by themselves`, async () => {
       const session = await talking('all');
       model.reset(partingSteps);
+      const shown = await place.cli(['session', 'show', session.id]);
+      expect(shown.stdout.includes('begin with a record of what was said')).toBe(forks === 'record');
       const fork = await partsAndGoesOn({ client, model }, session, forks);
       await isGapless(session.id);
       await isGapless(fork.id);
