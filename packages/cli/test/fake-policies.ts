@@ -11,7 +11,7 @@ const rule = (name: string, more: Partial<PolicyRuleView>): PolicyRuleView => ({
 
 const items: PolicyRuleView[] = [
   rule('npm-test-3f2a', { match: { project: 'site', harness: 'claude', command: { exact: 'npm test' } } }),
-  rule('docs', { match: { paths: { below: ['docs'] } } }),
+  rule('docs', { match: { project: 'stie', paths: { below: ['docs'] } } }),
   rule('no-push', {
     ...{ verdict: 'deny', text: 'Pushes go through review.', match: { command: { words: ['git', 'push'] } } },
     ...{ origin: 'project', file: '.orrery/policies/review.yaml' },
@@ -28,6 +28,7 @@ const listed = (kind: FakePolicies): PolicyListed => ({
       : [{ origin: 'operator', path: `${folder}/own.yaml`, rules: items.length, problem: kind === 'broken' ? problem : null }],
   folder,
   broken: kind === 'broken',
+  idle: kind === 'some' ? ['/config/policies/own.yaml: the rule "docs" is for the project "stie", and there is none.'] : [],
 });
 
 const interaction: InteractionView = {

@@ -29,7 +29,7 @@ const wishOf = ({ settings }: Step): Wish => {
   const env = settings.filter((line) => line.startsWith('env ')).map((line) => line.slice(4).split('='));
   return {
     ...(stdin === undefined ? {} : { stdin }),
-    ...(typed === undefined ? {} : { typed: [typed] }),
+    ...(typed === undefined ? {} : { typed: typed.split(', ') }),
     ...(columns === undefined ? {} : { columns: Number(columns) }),
     terminal: settings.includes('terminal'),
     env: Object.fromEntries(env),

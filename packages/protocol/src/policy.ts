@@ -52,6 +52,8 @@ export const policyListed = z.object({
   folder: z.string(),
   /** A file that counts cannot be used: nothing is allowed by a rule or by a mode, everything is asked. */
   broken: z.boolean(),
+  /** Rules that mean nothing as it is: they name a project or a program that there is none of. */
+  idle: z.array(z.string()),
 });
 export type PolicyListed = z.output<typeof policyListed>;
 

@@ -20,6 +20,7 @@ export const openPolicies = (parts: Parts, interactions: () => Interactions): Po
     listTree: projects.listTree,
     readFiles: projects.readFiles,
     subject: (id) => subjectOf(parts, { id, interactions: interactions(), nameOf }),
+    known: async () => ({ projects: await projects.names(), harnesses: new Set(parts.harnesses.list.map(({ id }) => id)) }),
     newest: async (reference) => {
       const at = await newestOf(parts)(reference);
       return { ...at, name: await nameOf(at.project) };

@@ -42,6 +42,7 @@ describe('policies', () => {
         for (const { sha } of files) yield Buffer.from(sha);
       },
       subject: async () => subject(),
+      known: async () => ({ projects: new Set(['prj_1', 'shop']), harnesses: new Set(['claude']) }),
       newest: async () => ({ ...at, name: 'shop' }),
       record: async (added) => void told.push(added),
       answer: async (_, { outcome, by }) => {
@@ -79,7 +80,7 @@ describe('policies', () => {
     await write('a.yaml', allow('npm run lint'));
     expect(await said()).toBeNull();
     await rm(join(folder, 'a.yaml'));
-    expect(await policies.list(null)).toEqual({ items: [], files: [], folder, broken: false });
+    expect(await policies.list(null)).toEqual({ items: [], files: [], folder, broken: false, idle: [] });
   });
 
   it('have everything asked while a file cannot be used, whatever it is that is wrong', async () => {
@@ -114,6 +115,17 @@ describe('policies', () => {
     });
     expect((await policies.test({ command: 'npm test' })).verdict).toBe('allow');
     expect((await policies.test({ interaction: 'int_1' })).fits.map(({ name }) => name)).toEqual(['a', 'no']);
+  });
+
+  it('are said to mean nothing when they name what there is not', async () => {
+    const rule = (name: string, match: string): string =>
+      `{ name: ${name}, action: approval, verdict: deny, reason: so, match: ${match} }`;
+    const some = [rule('a', '{ project: shop }'), rule('b', '{ project: shpo }'), rule('c', '{ harness: claud }')];
+    await write('a.yaml', `rules: [${some.join(', ')}]`);
+    expect((await policies.list(null)).idle).toEqual([
+      expect.stringContaining('"b" is for the project "shpo"'),
+      expect.stringContaining('"c" is for the program "claud"'),
+    ]);
   });
 
   it('take a rule that a person saw, and allow once what was asked', async () => {

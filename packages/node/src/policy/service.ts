@@ -23,6 +23,8 @@ export type PolicyParts<Entry extends TreeEntry = TreeEntry> = FolderParts<Entry
   readonly record: (added: { readonly by: string; readonly rule: string; readonly interaction: string }) => Promise<void>;
   /** Rejects with `not_found`. */
   readonly subject: (interactionId: string) => Promise<Subject>;
+  /** Names that rules may mean: projects by id and name, agent programs. */
+  readonly known: () => Promise<{ readonly projects: ReadonlySet<string>; readonly harnesses: ReadonlySet<string> }>;
   /** A project by what a person typed, at its newest commit. */
   readonly newest: (project: string) => Promise<PolicyAt & { readonly name: string }>;
   readonly answer: (
@@ -71,6 +73,7 @@ export const createPolicies = <Entry extends TreeEntry>(parts: PolicyParts<Entry
         files: all.map(toFile),
         folder: parts.folder,
         broken: all.some(({ problem }) => problem !== null),
+        idle: idleRules(all, await parts.known()),
       };
     },
     test: async (question) => tested(files, await questioned(parts, question)),
@@ -91,6 +94,19 @@ export const createPolicies = <Entry extends TreeEntry>(parts: PolicyParts<Entry
       }),
   };
 };
+
+/** A name that is not known is mostly a slip: such a rule denies nothing. */
+const idleRules = (all: readonly PolicyFile[], known: Awaited<ReturnType<PolicyParts['known']>>): string[] =>
+  all.flatMap(({ rules }) =>
+    rules.flatMap(({ name, file, match: { project, harness } }) => [
+      ...(project === undefined || known.projects.has(project)
+        ? []
+        : [`${file}: the rule "${name}" is for the project "${project}", and there is none.`]),
+      ...(harness === undefined || known.harnesses.has(harness)
+        ? []
+        : [`${file}: the rule "${name}" is for the program "${harness}", and there is none.`]),
+    ]),
+  );
 
 type Proposed =
   | { readonly why: string }

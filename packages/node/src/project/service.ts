@@ -28,6 +28,8 @@ export type Projects = {
   remove(reference: string, options: { readonly salvage: boolean }): Promise<void>;
   /** The project of an id, name or path (of its root or a folder in it). Rejects with `not_found`. */
   resolve(reference: string): Promise<ProjectRef>;
+  /** Ids and names of all. */
+  names(): Promise<ReadonlySet<string>>;
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectRef>>;
   /** Brings the mirror up to its source. To be called before each task. */
   refresh(id: string): Promise<Refreshed>;
@@ -42,6 +44,9 @@ export type Projects = {
   /** Paths with uncommitted changes in the user's tree: they are not part of a task, and the person is told. */
   uncommitted(id: string): Promise<readonly string[]>;
 };
+
+/** All that there are. */
+const EVERY = 1_000_000;
 
 /** Makes the use cases of projects. */
 export const createProjects = (parts: ProjectParts): Projects => {
@@ -76,6 +81,7 @@ export const createProjects = (parts: ProjectParts): Projects => {
     },
     remove: async (reference, options) => removeProject(parts, await find(reference), options),
     resolve: async (reference) => toRef(await resolveRow(store.read, reference)),
+    names: async () => new Set((await listProjects(store.read, { limit: EVERY })).flatMap(({ id, name }) => [id, name])),
     byIds: async (ids) => new Map((await projectsByIds(store.read, ids)).map((row) => [row.id, toRef(row)])),
     refresh,
     resolveBase: async (id, base) => {

@@ -37,6 +37,11 @@ const Listed = ({ listed }: { readonly listed: PolicyListed }) => (
         ✗ A file cannot be used. Until it is mended everything is asked: no rule and no mode allows anything.
       </p>
     ) : null}
+    {listed.idle.map((line) => (
+      <p key={line} className="said my-1 text-careful">
+        ! {visible(line)}
+      </p>
+    ))}
     <Part name="Rules">
       {listed.items.length === 0 ? (
         <Empty>There is no rule here. One can be taken from what an agent asks, or written into {visible(listed.folder)}.</Empty>

@@ -26,12 +26,16 @@ export const problemLines = (screen: Screen, files: readonly PolicyFileView[]): 
     (problem ?? []).map((line, at) => `${at === 0 ? `${screen.bad('✗')} ` : '  '}${inertLine(line)}`),
   );
 
+/** Rules that mean nothing as it is. */
+export const idleLines = (screen: Screen, idle: readonly string[]): string[] =>
+  idle.map((line) => `${screen.careful('!')} ${inertLine(line)}`);
+
 /** `orrery policy list`. */
 export const policyList: Command = async (context) => {
   const connection = await context.connect();
   const answer = await connection.client.call('policyList', { query: await agentProject(context, connection) });
   const { screen } = context;
-  const problems = problemLines(screen, answer.files);
+  const problems = [...problemLines(screen, answer.files), ...idleLines(screen, answer.idle)];
   const hints = answer.broken ? ['  Until that is mended, everything is asked: no rule and no mode allows anything.'] : [];
   if (answer.items.length === 0)
     return {

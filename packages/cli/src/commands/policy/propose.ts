@@ -1,7 +1,7 @@
 import type { InteractionView, PolicyProposal } from '@orrery/protocol';
 import { OrreryError } from '@orrery/protocol/errors';
 import { inert, inertLine } from '../../inert.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command, CommandContext, Outcome } from '../command.ts';
 
 type Rule = NonNullable<PolicyProposal['rule']>;
 
@@ -27,28 +27,42 @@ const add = async (context: CommandContext, rule: Rule, asked: InteractionView) 
   });
 };
 
+type Proposed = PolicyProposal & { readonly rule: Rule };
+
+/** @throws OrreryError unsupported where there is no rule */
+const propose = async (context: CommandContext, id: string): Promise<Proposed> => {
+  const { client } = await context.connect();
+  const proposal = await client.call('policyPropose', { params: { id } });
+  const { rule, why } = proposal;
+  if (rule !== null) return { ...proposal, rule };
+  throw new OrreryError('unsupported', `There is no rule for it. ${why ?? ''}`.trim(), {
+    rule: 'A rule is proposed for one command, or for files of the checkout.',
+    fix: `orrery session answer ${id}`,
+  });
+};
+
+/** Shows the rule for what is asked, asks whether it is to be added, and adds it; it is allowed once then. */
+export const addByRule = async (context: CommandContext, asked: InteractionView): Promise<Outcome> => {
+  const proposal = await propose(context, asked.id);
+  const { rule } = proposal;
+  if (!(await confirm(context, rule, asked.id))) return { result: { ...proposal, added: false }, text: 'No rule is added.' };
+  const answer = await add(context, rule, asked);
+  return {
+    result: { ...proposal, added: true, interaction: answer.interaction },
+    text: `${context.screen.good('✓')} ${inertLine(answer.rule.name)} stands in ${inertLine(answer.rule.file)}, and it is allowed once.`,
+  };
+};
+
 /** `orrery policy propose`. */
 export const policyPropose: Command = async (context) => {
   const { client } = await context.connect();
   const id = context.input.argument('interaction') ?? '';
   const asked = await client.call('interactionShow', { params: { id } });
-  const proposal = await client.call('policyPropose', { params: { id } });
-  const { rule, why } = proposal;
-  if (rule === null)
-    throw new OrreryError('unsupported', `There is no rule for it. ${why ?? ''}`.trim(), {
-      rule: 'A rule is proposed for one command, or for files of the checkout.',
-      fix: `orrery session answer ${id}`,
-    });
-  if (!context.input.flag('add'))
-    return {
-      result: proposal,
-      text: inert(rule.yaml).trimEnd(),
-      hints: [`  It would go to ${inertLine(rule.file)}: orrery policy propose ${id} --add`],
-    };
-  if (!(await confirm(context, rule, id))) return { result: { ...proposal, added: false }, text: 'No rule is added.' };
-  const answer = await add(context, rule, asked);
+  if (context.input.flag('add')) return addByRule(context, asked);
+  const { rule, why } = await propose(context, id);
   return {
-    result: { ...proposal, added: true, interaction: answer.interaction },
-    text: `${context.screen.good('✓')} ${inertLine(answer.rule.name)} stands in ${inertLine(answer.rule.file)}, and it is allowed once.`,
+    result: { rule, why },
+    text: inert(rule.yaml).trimEnd(),
+    hints: [`  It would go to ${inertLine(rule.file)}: orrery policy propose ${id} --add`],
   };
 };

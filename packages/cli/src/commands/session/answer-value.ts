@@ -1,5 +1,8 @@
 import type { AnswerValue, InteractionAnswer, Question } from '@orrery/protocol';
 
+/** Instead of an answer: the rule that would allow it is to be seen. */
+export const BY_RULE = 'by a rule';
+
 /** What is answered, without the revision that it is for. */
 export type Given = Omit<InteractionAnswer, 'revision'>;
 

@@ -2,7 +2,7 @@ import type { Answers, InteractionAnswer, InteractionView, PermissionMode } from
 import { OrreryError } from '@orrery/protocol/errors';
 import { inertLine } from '../../inert.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { valueOf, type Given } from './answer-value.ts';
+import { BY_RULE, valueOf, type Given } from './answer-value.ts';
 import { answerTo } from './interactions.ts';
 
 const words: Readonly<Record<string, InteractionAnswer['outcome']>> = {
@@ -62,8 +62,10 @@ export const sessionAnswer: Command = async (context) => {
   const id = input.argument('interaction') ?? '';
   const open = await client.call('interactionShow', { params: { id } });
   const mayAsk = mode === 'human' && world.stdin.isTTY && open.state === 'open';
-  const given = givenOf(context, open) ?? (mayAsk ? await (await import('./ask-person.ts')).askPerson(context, open) : null);
-  if (given === null) throw needsWord(open);
+  const said = givenOf(context, open) ?? (mayAsk ? await (await import('./ask-person.ts')).askPerson(context, open) : null);
+  if (said === null) throw needsWord(open);
+  if (said === BY_RULE) return (await import('../policy/propose.ts')).addByRule(context, open);
+  const given = said;
   const body = { revision: input.number('revision') ?? open.revision, ...given };
   const interaction = await context.change({
     intent: { interaction: id, ...body },

@@ -10,8 +10,8 @@ import {
 } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
 import type { CommandContext } from '../command.ts';
-import { valueOf, type Given } from './answer-value.ts';
-import { askedLines, questionLines } from './interactions.ts';
+import { BY_RULE, valueOf, type Given } from './answer-value.ts';
+import { askedLines, mayHaveRule, questionLines } from './interactions.ts';
 
 /** Tries before a person is left alone. */
 const TRIES = 5;
@@ -55,32 +55,41 @@ const askQuestions = async (asking: Asking, { ask: { questions } }: InteractionV
 
 const MODES: readonly Exclude<PermissionMode, 'plan'>[] = ['ask', 'edits', 'all'];
 
-const askDecision = async (asking: Asking, { ask: { kind, outcomes } }: InteractionView): Promise<Given | null> => {
+const askDecision = async (asking: Asking, { ask: what }: InteractionView): Promise<Given | typeof BY_RULE | null> => {
+  const { kind, outcomes } = what;
   const can = {
     y: outcomes.includes('approved') ? ('approved' as const) : null,
     s: outcomes.includes('approved-for-session') ? ('approved-for-session' as const) : null,
     n: 'denied' as const,
-  };
-  const offer = [can.y === null ? '' : 'y: yes', can.s === null ? '' : 's: yes, for this session', 'n: no'];
+    r: mayHaveRule({ ask: what }) ? BY_RULE : null,
+  } as const;
+  const offer = [
+    can.y === null ? '' : 'y: yes',
+    can.s === null ? '' : 's: yes, for this session',
+    'n: no',
+    can.r === null ? '' : 'r: by a rule',
+  ];
   const decided = await ask(asking, `${offer.filter((part) => part !== '').join(', ')}: `, (line) => {
     const outcome = can[line.toLowerCase().slice(0, 1) as keyof typeof can] ?? null;
     return outcome === null ? 'It is one of these.' : { outcome };
   });
   if (decided === null) return null;
-  if (decided.outcome === 'denied') {
+  const { outcome } = decided;
+  if (outcome === BY_RULE) return BY_RULE;
+  if (outcome === 'denied') {
     const why = (await asking.world.stdin.readLine('why (the agent is told; empty: nothing): '))?.trim() ?? '';
-    return { ...decided, ...(why === '' ? {} : { message: why }) };
+    return { outcome, ...(why === '' ? {} : { message: why }) };
   }
-  if (kind !== 'plan') return decided;
+  if (kind !== 'plan') return { outcome };
   const mode = await ask(asking, `go on in the mode ${MODES.join(', ')} (empty: ask): `, (line) => {
     const found = MODES.find((one) => one === (line === '' ? 'ask' : line));
     return found === undefined ? 'It is one of these.' : { found };
   });
-  return mode === null ? null : { ...decided, mode: mode.found };
+  return mode === null ? null : { outcome, mode: mode.found };
 };
 
 /** Shows what is asked and reads the answer; null: there was none. */
-export const askPerson = async (asking: Asking, interaction: InteractionView): Promise<Given | null> => {
+export const askPerson = async (asking: Asking, interaction: InteractionView): Promise<Given | typeof BY_RULE | null> => {
   const { ask: what, sessionName } = interaction;
   asking.note(`${asking.side.careful('!')} ${inertLine(sessionName)} asks: ${inertLine(what.title)}`);
   if (what.outcomes.includes('answered')) return askQuestions(asking, interaction);

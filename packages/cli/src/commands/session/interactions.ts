@@ -66,7 +66,7 @@ const policyText = ({ rule, text }: NonNullable<InteractionView['ask']['policy']
   rule === null ? inertLine(text) : `the rule ${inertLine(rule)} has it asked: ${inertLine(text)}`;
 
 /** Whether a rule could allow it. */
-const mayHaveRule = ({ ask: { kind, outcomes } }: InteractionView): boolean =>
+export const mayHaveRule = ({ ask: { kind, outcomes } }: Pick<InteractionView, 'ask'>): boolean =>
   (kind === 'command' || kind === 'edit') && outcomes.includes('approved');
 
 /** What is asked, whole enough to decide. */
