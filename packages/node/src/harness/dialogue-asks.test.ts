@@ -51,13 +51,20 @@ describe('what is asked', () => {
     expect(saidOf(play(codex, [...before, answer('0', 'denied')])).at(-1)).toEqual({ id: 0, result: { decision: 'decline' } });
   });
 
-  it('by Codex of a change of files is told with its paths and the change', () => {
-    const change = { type: 'fileChange', id: 'f1', status: 'inProgress', changes: [{ path: '/place/a', kind: {}, diff: '+x' }] };
+  it('by Codex of a change of files is told with its paths, also where one is moved to, and the change', () => {
+    const moved = { path: '/place/b', kind: { type: 'update', move_path: '/place/.claude/c' }, diff: '' };
+    const change = {
+      type: 'fileChange',
+      id: 'f1',
+      status: 'inProgress',
+      changes: [{ path: '/place/a', kind: {}, diff: '+x' }, moved],
+    };
     const played = play(adapterOf(codexHarness), [
       ...[codexReady, prompt(1), codexTurn(1), item('item/started', change)],
       { hear: { id: 1, method: 'item/fileChange/requestApproval', params: { itemId: 'f1', reason: null } } },
     ]);
-    expect(factsOf(played).at(-1)).toMatchObject({ ask: { kind: 'edit', paths: ['/place/a'], detail: '/place/a\n+x' } });
+    expect(factsOf(played).at(-1)).toMatchObject({ ask: { kind: 'edit', paths: ['/place/a', '/place/b', '/place/.claude/c'] } });
+    expect(factsOf(played).at(-1)).toMatchObject({ ask: { detail: '/place/a\n+x\n/place/b → /place/.claude/c\n' } });
   });
 
   it('by an MCP server is a form, of both programs, and is answered as one', () => {

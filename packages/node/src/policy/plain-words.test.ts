@@ -50,4 +50,25 @@ describe('the words of a command', () => {
     expect(beginsWith('xnpm run', ['npm', 'run'])).toBe(false);
     expect(beginsWith('npm run; id', ['npm', 'run'])).toBeNull();
   });
+
+  it('are also those that a shell is given, for some programs run each command in one', () => {
+    for (const shell of [
+      "/bin/bash -lc 'npm run x'",
+      "sh -c 'npm run'",
+      '/usr/bin/zsh -lc "npm run"',
+      `bash -c "sh -c 'npm run'"`,
+    ])
+      expect([shell, beginsWith(shell, ['npm', 'run'])]).toEqual([shell, true]);
+    for (const more of [
+      "/bin/bash -lc 'npm run; id'",
+      "sh -c 'npm run $X'",
+      "sh -ec 'npm run'",
+      "sh -x -c 'npm run'",
+      "sh -c 'npm run' x",
+    ])
+      expect([more, beginsWith(more, ['npm', 'run'])]).toEqual([more, null]);
+    for (const other of ["/bin/bash -lc 'npm test'", 'sh script', "/tmp/bash -c 'npm run'", "fish -c 'npm run'"])
+      expect([other, beginsWith(other, ['npm', 'run'])]).toEqual([other, false]);
+    expect(beginsWith("/bin/bash -lc 'npm run'", ['/bin/bash', '-lc'])).toBe(true);
+  });
 });

@@ -45,8 +45,22 @@ const GRAMMAR = new Set(
 /** An assignment in front of a program, or a word of the shell's own. */
 const isMore = (first: string): boolean => first === '' || first.includes('=') || GRAMMAR.has(first);
 
-/** Whether a command begins with these words; null: it is more than plain words. */
+const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|da|z)?sh$/;
+
+/** What a shell is given to run; null: it is given something, and it cannot be told what; undefined: it is no shell with a script. */
+const scriptOf = (words: readonly string[]): string | null | undefined => {
+  const [program = '', flag = '', script] = words;
+  if (!SHELL.test(program)) return undefined;
+  if (words.length === 3 && /^-l?c$/.test(flag)) return script;
+  return words.slice(1).some((word) => /^-[A-Za-z]*c/.test(word)) ? null : undefined;
+};
+
+/** Whether a command begins with these words, by itself or as what a shell is given (`bash -lc '…'`); null: it is more than plain words. */
 export const beginsWith = (command: string, words: readonly string[]): boolean | null => {
   const said = plainWords(command);
-  return said === null ? null : words.length <= said.length && words.every((one, at) => one === said[at]);
+  if (said === null) return null;
+  if (words.length <= said.length && words.every((one, at) => one === said[at])) return true;
+  const script = scriptOf(said);
+  if (script === undefined) return false;
+  return script === null ? null : beginsWith(script, words);
 };

@@ -33,6 +33,16 @@ describe('what an agent asks', () => {
   it.each([
     ['a command by its input', command, { kind: 'command', command: 'rm -r x', paths: [] }],
     ['a command by its title', { kind: 'execute', title: 'rm -r x' }, { kind: 'command', command: 'rm -r x' }],
+    [
+      'a command with arguments beside it',
+      { kind: 'execute', rawInput: { command: 'git', args: ['push', '--force', "it's"] } },
+      { kind: 'command', command: "git push --force 'it'\\''s'" },
+    ],
+    [
+      'a command in words that hold more than one',
+      { kind: 'execute', rawInput: { command: ['sh', '-c', 'a; b'] } },
+      { kind: 'command', command: "sh -c 'a; b'" },
+    ],
     ['a command in words', { kind: 'execute', rawInput: { command: ['rm', '-r'] } }, { kind: 'command', command: 'rm -r' }],
     [
       'a command that calls itself an edit',

@@ -66,11 +66,19 @@ export const inputText = ({ rawInput, title, content }: ToolCall): string => {
   return [title ?? '', contentText(content) ?? ''].filter((text) => text !== '').join('\n');
 };
 
-/** The command that a call runs; null: it runs none. A list of words is one too. */
+/** A word as a shell takes it for one. */
+const shellWord = (word: unknown): string => {
+  const text = asText(word);
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+};
+
+/** The whole command that a call runs, with the arguments that stand beside it; null: it runs none. A list of words is one too. */
 export const commandOf = ({ rawInput, kind, title }: ToolCall): string | null => {
-  const command = isObject(rawInput) ? (rawInput['command'] ?? rawInput['cmd']) : undefined;
-  if (typeof command === 'string' && command !== '') return command;
-  if (Array.isArray(command)) return command.map(asText).join(' ');
+  const input = isObject(rawInput) ? rawInput : {};
+  const command = input['command'] ?? input['cmd'];
+  const more = Array.isArray(input['args']) ? input['args'].map(shellWord) : [];
+  if (typeof command === 'string' && command !== '') return [command, ...more].join(' ');
+  if (Array.isArray(command)) return [...command.map(shellWord), ...more].join(' ');
   return kind === 'execute' ? (title ?? '') : null;
 };
 

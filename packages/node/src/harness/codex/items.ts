@@ -68,9 +68,15 @@ const inputOf = (call: Call): string => {
   }
 };
 
+type FileChange = Extract<ThreadItem, { type: 'fileChange' }>;
+
+/** Every file of a change: where one is moved to, too. */
+export const changedPaths = ({ changes }: FileChange): string[] =>
+  changes.flatMap(({ path, kind }) => (kind?.move_path == null ? [path] : [path, kind.move_path]));
+
 /** A change of files as people read it. */
-export const changeText = ({ changes }: Extract<ThreadItem, { type: 'fileChange' }>): string =>
-  changes.map(({ path, diff }) => `${path}\n${diff}`).join('\n');
+export const changeText = ({ changes }: FileChange): string =>
+  changes.map(({ path, kind, diff }) => `${path}${kind?.move_path == null ? '' : ` → ${kind.move_path}`}\n${diff}`).join('\n');
 
 const resultOf = (call: Call): ConversationBody => {
   const output = outputOf(call);

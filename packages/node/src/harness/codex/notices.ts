@@ -5,7 +5,7 @@ import type { SessionFact, Spoken } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
 import { INLINE_BODY_BYTES } from '../limits.ts';
 import { agentOf, contextRows, onAgentNotice, onCollab, onCompaction, onPlan, onTokens } from './content.ts';
-import { changeText, failureOfTurn, itemRows } from './items.ts';
+import { changedPaths, changeText, failureOfTurn, itemRows } from './items.ts';
 import { interrupt, noUsage, without, type State } from './session-state.ts';
 import { isLive, liveOf, liveStart } from './live.ts';
 import { errorNotice, itemNotice, resolvedNotice, turnNotice } from './session-wire.ts';
@@ -61,10 +61,7 @@ const onItem = (now: State, ended: boolean, frame: unknown): Spoken<State> => {
     return ended ? onWords(now, item.content.map((part) => part['text']).join('')) : { state: now };
   const changes =
     item.type === 'fileChange' && !ended
-      ? [
-          ...now.changes,
-          { id: item.id, paths: item.changes.map(({ path }) => path), text: clip(changeText(item), INLINE_BODY_BYTES) },
-        ]
+      ? [...now.changes, { id: item.id, paths: changedPaths(item), text: clip(changeText(item), INLINE_BODY_BYTES) }]
       : now.changes.filter(({ id }) => !ended || id !== item.id);
   const live = ended ? [] : liveStart(item);
   return { state: { ...now, changes: changes.slice(-REMEMBERED_CHANGES) }, events: itemRows(item, ended), live };

@@ -66,7 +66,14 @@ const item = z.discriminatedUnion('type', [
     type: z.literal('fileChange'),
     id: z.string(),
     status,
-    changes: z.array(z.object({ path: z.string(), kind: z.unknown().optional(), diff: z.string().catch('') })),
+    changes: z.array(
+      z.object({
+        path: z.string(),
+        /** One that is moved says where to. */
+        kind: z.object({ move_path: z.string().nullish() }).nullish().catch(null),
+        diff: z.string().catch(''),
+      }),
+    ),
   }),
   z.object({
     type: z.literal('mcpToolCall'),
