@@ -1,19 +1,23 @@
 /** Pull requests from the command line to a code host that takes real pushes, on a real node and in the real sandbox. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { PullRequestOpened } from '@orrery/protocol';
 import { gitIn, startCodeHost, type TestCodeHost } from '@orrery/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CliAnswer } from './support/cli.ts';
+import { chromium } from './support/chromium.ts';
 import { commandsOn } from './support/commands.ts';
 import { settledEnvironment } from './support/environments.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
+import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const TOKEN = 'ghp_end2endS3cret000000000000000000000000';
 const site = 'acme/site';
+const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dist', 'index.html'));
 const place = placeOfSuite();
+const browser = browserOfSuite();
 let host: TestCodeHost;
 let client: Client;
 let repository = '';
@@ -81,3 +85,46 @@ it('what an environment holds becomes one, and goes on with what is done there',
   const log = readFileSync(join(place.folder, 'data/logs/node.log'), 'utf8');
   expect(log).not.toContain(TOKEN);
 });
+
+it.skipIf(chromium === null || !built)(
+  'a person opens one in the page, sees what is missing before, and what became of it',
+  { timeout: 120_000 },
+  async () => {
+    const answer = await run(repository, 'echo made > made.txt; echo page > page.txt');
+    const { id } = (answer.envelope().result as { task: { id: string } }).task;
+    await place.cli(['secret', 'remove', 'local']);
+    const page = await browser.open();
+    await letIn(place, page);
+    const url = page.url().replace(/(https?:\/\/[^/]+).*/, '$1');
+    await page.goto(`${url}/tasks/${id}/changes`);
+    const part = page.getByRole('region', { name: 'Pull request' });
+    await part.getByText('The code host local has no token').waitFor();
+    await part.getByText('orrery secret set local').waitFor();
+    expect(await part.getByRole('button', { name: 'Open pull request …' }).isDisabled()).toBe(true);
+    await picture(page, 'pull-request-missing');
+    await place.cli(['secret', 'set', 'local'], { input: TOKEN });
+    await page.reload();
+    await part.getByRole('button', { name: 'Open pull request …' }).and(page.locator(':enabled')).waitFor();
+    await page.locator('body').press('P');
+    await part.getByLabel('Title').fill('From the page');
+    await part.getByLabel('as a draft').check();
+    await picture(page, 'pull-request-form');
+    expect(await barriers(page)).toEqual([]);
+    await part.getByRole('button', { name: 'Open pull request', exact: true }).click();
+    const link = part.getByRole('link', { name: /From the page/ });
+    await link.waitFor();
+    const made = host.pulls(site).at(-1);
+    expect(made).toMatchObject({ title: 'From the page', draft: true, head: `orrery/${id}`, base: 'main' });
+    expect(await link.getAttribute('href')).toBe(`${host.origin}/${site}/pull/${made?.number}`);
+    expect(await link.getAttribute('rel')).toBe('noreferrer noopener');
+    await part.getByText('open, a draft').waitFor();
+    await picture(page, 'pull-request');
+    await part.getByRole('button', { name: 'Push what is there now' }).click();
+    await part.getByText('✓ unchanged.').waitFor();
+    await page.goto(`${url}/tasks/${id}`);
+    await part.getByRole('link', { name: /From the page/ }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.goto(`${url}/environments/fix`);
+    await part.getByRole('link', { name: /A fix/ }).waitFor();
+  },
+);

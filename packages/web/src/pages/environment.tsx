@@ -10,6 +10,7 @@ import { Answer } from '../parts/answer.tsx';
 import { Facts, Line, Part } from '../parts/facts.tsx';
 import { Previews } from '../parts/previews.tsx';
 import { Empty, Failed, State } from '../parts/states.tsx';
+import { PullRequestPart } from '../review/pull-request.tsx';
 import { bytesText } from '../state/bytes.ts';
 import { useMayAct } from '../state/caller.ts';
 import { node } from '../state/node.ts';
@@ -59,6 +60,7 @@ const Environment = ({ environment, all }: EnvironmentProps) => {
       {why === null ? null : <p className="said text-careful">! {why}</p>}
       {environment.reason === null ? null : <p className="said text-quiet">{environment.reason}</p>}
       {mayAct ? <Actions environment={environment} /> : null}
+      <PullRequestPart subject={{ kind: 'environment', id: environment.id, pull: environment.pullRequest }} mayAct={mayAct} />
       <Part name="What it is">
         <Known environment={environment} />
       </Part>

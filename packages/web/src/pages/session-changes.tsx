@@ -8,6 +8,7 @@ import { AsCli } from '../parts/copy.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
 import { reviewsIn } from '../review/answered.ts';
 import { Answered } from '../review/answered.tsx';
+import { PullRequestPart } from '../review/pull-request.tsx';
 import { Review } from '../review/review.tsx';
 import { takingBack, toggled } from '../review/left-out.ts';
 import { TakeBack } from '../review/take-back.tsx';
@@ -129,6 +130,7 @@ const Changes = ({ session, change, lookAgain }: ChangesProps) => {
     <>
       {mayAct ? <TakeBack session={session} look={look} leftOut={leftOut} done={lookAgain} /> : null}
       {mayAct ? <SendComments comments={comments} range={change} ways={ways} sent={clear} /> : null}
+      <PullOf session={session} mayAct={mayAct} />
       <Answered reviews={reviews} waits={session.turn !== null} />
       {notes.map((note) => (
         <p key={note} className="said mt-2 px-2 text-careful">
@@ -158,6 +160,19 @@ const Changes = ({ session, change, lookAgain }: ChangesProps) => {
       }
       aside={aside}
     />
+  );
+};
+
+/** The pull request of its environment: files are pushed between turns. */
+const PullOf = ({ session, mayAct }: { readonly session: SessionView; readonly mayAct: boolean }) => {
+  const { id } = session.environment;
+  const { data } = useQuery({
+    queryKey: ['environment', id],
+    queryFn: () => node.call('environmentShow', { params: { id } }),
+  });
+  if (data === undefined) return null;
+  return (
+    <PullRequestPart subject={{ kind: 'environment', id, pull: data.pullRequest }} mayAct={mayAct && session.turn === null} />
   );
 };
 

@@ -9,12 +9,13 @@ import { Answered } from '../review/answered.tsx';
 import { Apply } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
 import { leavingOut, toggled } from '../review/left-out.ts';
+import { PullRequestPart } from '../review/pull-request.tsx';
 import { Review } from '../review/review.tsx';
 import { SendComments, type Way } from '../review/send.tsx';
 import { useComments } from '../review/use-comments.ts';
 import { useMayAct } from '../state/caller.ts';
 import { node } from '../state/node.ts';
-import { hasChanges, TaskHead, useTask } from './task.tsx';
+import { hasChanges, pullOfTask, TaskHead, useTask } from './task.tsx';
 
 /** The result of a task, reviewed: what was changed, what checked it, what is to become of it. */
 export const TaskChangesPage = () => {
@@ -68,6 +69,7 @@ const Changes = ({ task }: { readonly task: Task }) => {
               <Answered reviews={sent === null ? [] : [sent]} waits={false} />
               <Checks task={task} />
               {mayAct ? <Apply task={task} leftOut={leftOut} /> : null}
+              <PullRequestPart subject={pullOfTask(task)} leftOut={leftOut} mayAct={mayAct} />
             </>
           }
         />

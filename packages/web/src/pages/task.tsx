@@ -7,6 +7,7 @@ import { AsCli } from '../parts/copy.tsx';
 import { State } from '../parts/states.tsx';
 import { Again } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
+import { PullRequestPart, type PullSubject } from '../review/pull-request.tsx';
 import { useMayAct } from '../state/caller.ts';
 import { node } from '../state/node.ts';
 
@@ -46,6 +47,7 @@ const OneTask = ({ task }: { readonly task: Task }) => {
         {mayAct && task.result === null ? <Again task={task} /> : null}
       </div>
       <Checks task={task} />
+      {hasChanges(task) ? <PullRequestPart subject={pullOfTask(task)} mayAct={mayAct} /> : null}
     </>
   );
 };
@@ -59,6 +61,9 @@ const ToChanges = ({ task }: { readonly task: Task }) => {
     </Link>
   );
 };
+
+/** A task as a pull request is of it. */
+export const pullOfTask = ({ id, pullRequest }: Task): PullSubject => ({ kind: 'task', id, pull: pullRequest });
 
 /** Whether there is something to review. */
 export const hasChanges = (task: Task): task is Task & { readonly result: NonNullable<Task['result']> } =>
