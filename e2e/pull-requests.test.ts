@@ -11,6 +11,9 @@ import { commandsOn } from './support/commands.ts';
 import { settledEnvironment } from './support/environments.ts';
 import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
+import { processesOf } from './support/process-tree.ts';
+import { waitFor } from './support/wait.ts';
+import type { Life } from './support/life.ts';
 import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
 const TOKEN = 'ghp_end2endS3cret000000000000000000000000';
@@ -19,6 +22,7 @@ const built = existsSync(join(import.meta.dirname, '..', 'packages', 'web', 'dis
 const place = placeOfSuite();
 const browser = browserOfSuite();
 let host: TestCodeHost;
+let life: Life;
 let client: Client;
 let repository = '';
 
@@ -27,7 +31,8 @@ beforeAll(async () => {
   mkdirSync(root);
   host = await startCodeHost({ root, token: TOKEN });
   place.configure({ codehosts: { local: { url: host.api } } });
-  client = place.client(await place.up());
+  life = await place.up();
+  client = place.client(life);
   repository = makeRepository(place, 'site', { validation: 'test -f made.txt' });
   gitIn(repository, 'remote', 'add', 'origin', host.add(site, repository));
 });
@@ -126,5 +131,38 @@ it.skipIf(chromium === null || !built)(
     expect(await barriers(page)).toEqual([]);
     await page.goto(`${url}/environments/fix`);
     await part.getByRole('link', { name: /A fix/ }).waitFor();
+  },
+);
+
+it.each([
+  ['holds-push', 'git-receive-pack'],
+  ['holds-create', '/pulls'],
+] as const)(
+  'a node that is killed while its host %s opens one all the same, once; nothing that runs shows the token',
+  async (fault, asks) => {
+    const answer = await run(repository, `echo made > made.txt; echo ${fault} > ${fault}.txt`);
+    const { id } = (answer.envelope().result as { task: { id: string } }).task;
+    await place.cli(['secret', 'set', 'local'], { input: TOKEN });
+    const opened = (): number => host.pulls(site).filter(({ head }) => head === `orrery/${id}`).length;
+    host.behave(fault, 1);
+    const from = host.asked.length;
+    const cut = place.cli(['task', 'pr', id, '--json', '--request-id', `cut-${fault}`]);
+    await waitFor('the host is asked', async () =>
+      host.asked.slice(from).some((line) => line.startsWith('POST') && line.endsWith(asks)) ? true : null,
+    );
+    for (const shown of [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')])
+      expect(processesOf(shown)).toEqual([]);
+    await waitFor('it did what it was asked', async () =>
+      (fault === 'holds-create' ? opened() === 1 : host.git(site, 'branch', '--list', `orrery/${id}`) !== '') ? true : null,
+    );
+    await life.kill();
+    expect((await cut).code).toBe(7);
+    life = await place.up();
+    client = place.client(life);
+    expect((await client.call('taskShow', { params: { id } })).pullRequest).toMatchObject({
+      ...{ number: null, state: fault === 'holds-push' ? 'pushing' : 'creating' },
+    });
+    const again = openedBy(await place.cli(['task', 'pr', id, '--json', '--request-id', `cut-${fault}`]));
+    expect([again.outcome, again.replayed, again.pullRequest.state, opened()]).toEqual(['opened', false, 'open', 1]);
   },
 );

@@ -4,11 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { gitBackend } from './git-backend.ts';
 
-/** How a code host behaves that is not well, or not honest. `loses-…`: it does what is asked, and its answer is lost. */
+/** How a code host behaves that is not well, or not honest. `loses-…` and `holds-…`: it does what is asked, and its answer is lost, or never comes. */
 export type CodeHostFault =
   | 'none'
   | 'loses-push'
   | 'loses-create'
+  | 'holds-push'
+  | 'holds-create'
   | 'rate-limited'
   | 'sends-on'
   | 'unwell'
@@ -188,6 +190,7 @@ export const startCodeHost = async ({
       });
     const answer = await answerApi(held, request, path);
     if (request.method === 'POST' && answer.status === 201 && take('loses-create')) return void request.socket.destroy();
+    if (request.method === 'POST' && answer.status === 201 && take('holds-create')) return;
     send(answer);
   };
   const server = createServer((request, response) => {
@@ -198,6 +201,7 @@ export const startCodeHost = async ({
     if (passwordOf(request) !== token)
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end('Bad credentials');
     if (isPush && take('loses-push')) response.end = (() => void request.socket.destroy()) as unknown as typeof response.end;
+    if (isPush && take('holds-push')) response.end = (() => response) as typeof response.end;
     void gitBackend(request, response, { root, user: 'orrery' });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

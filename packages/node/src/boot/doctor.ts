@@ -9,10 +9,12 @@ import type { Clock } from '../kernel/clock.ts';
 import { toInstant } from '../kernel/clock.ts';
 import { FREE_DISK_BYTES } from '../kernel/limits.ts';
 import type { Config } from '../config/config.ts';
+import type { Secrets } from '../config/secrets.ts';
 import type { Policies } from '../policy/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Archives, Workspace } from '../workspace/index.ts';
 import type { Backends } from './backends.ts';
+import { codehostLines } from './doctor-codehosts.ts';
 import { backendLines, backendsInUse } from './doctor-backends.ts';
 import type { NodeState } from './node-state.ts';
 
@@ -22,6 +24,7 @@ type Line = DoctorReport['lines'][number];
 export type DoctorParts = {
   readonly store: Store;
   readonly config: Config;
+  readonly secrets: Pick<Secrets, 'read'>;
   readonly backends: Backends;
   readonly harnesses: HarnessRegistry;
   readonly programs: HarnessPrograms;
@@ -36,7 +39,16 @@ export type DoctorParts = {
 
 /** Looks at everything a node stands on. Reads only. */
 export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
-  const checks = [configLines, policyLines, usedBackendLines, harnessLines, diskLines, leftoverLines, survivalLines];
+  const checks = [
+    configLines,
+    policyLines,
+    usedBackendLines,
+    harnessLines,
+    codehostLines,
+    diskLines,
+    leftoverLines,
+    survivalLines,
+  ];
   const lines = (await Promise.all(checks.map((check) => check(parts)))).flat();
   return { lines, checkedAt: toInstant(parts.clock.nowMs()) };
 };
@@ -44,7 +56,7 @@ export const examine = async (parts: DoctorParts): Promise<DoctorReport> => {
 /** What can be looked at while no node runs: everything but the store. */
 export type MachineParts = Omit<
   DoctorParts,
-  'store' | 'workspace' | 'archives' | 'environmentsDirectory' | 'clock' | 'state' | 'policies'
+  'store' | 'workspace' | 'archives' | 'secrets' | 'environmentsDirectory' | 'clock' | 'state' | 'policies'
 >;
 
 /** The same for a machine on which no node runs. Reads only; takes no lock, so that a node may be started meanwhile. */
