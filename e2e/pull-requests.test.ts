@@ -108,7 +108,7 @@ it.skipIf(chromium === null || !built)(
     expect(await part.getByRole('button', { name: 'Open pull request …' }).isDisabled()).toBe(true);
     await picture(page, 'pull-request-missing');
     await place.cli(['secret', 'set', 'local'], { input: TOKEN });
-    await page.reload();
+    await part.getByRole('button', { name: 'Look again' }).click();
     await part.getByRole('button', { name: 'Open pull request …' }).and(page.locator(':enabled')).waitFor();
     await page.locator('body').press('P');
     await part.getByLabel('Title').fill('From the page');

@@ -60,7 +60,7 @@ const isOver = (pull: PullRequest | null): boolean => pull?.state === 'merged' |
 
 /** The pull request of a result: opened here, shown with its state, and brought up to what is there now. */
 export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) => {
-  const { data, error } = useOutlook(subject);
+  const { data, error, refetch } = useOutlook(subject);
   const [writing, setWriting] = useState(false);
   const open = useOpen(subject, () => setWriting(false));
   const pull = subject.pull ?? data?.pullRequest ?? null;
@@ -75,7 +75,7 @@ export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) =>
     <section aria-label="Pull request" className="mt-3 border-t border-line px-2 pt-2">
       <h2 className="font-semibold">Pull request</h2>
       {pull === null ? null : <Known pull={pull} />}
-      <Missing outlook={data} />
+      <Missing outlook={data} again={() => void refetch()} />
       {error === null ? null : <Failed error={error} />}
       {mayAct && !isOver(pull) && !writing ? (
         <Button disabled={!can} onClick={act}>
@@ -146,7 +146,7 @@ const Known = ({ pull }: { readonly pull: PullRequest }) => {
 };
 
 /** Why none can be opened now: what, the rule, the fix. */
-const Missing = ({ outlook }: { readonly outlook: PullRequestOutlook | undefined }) => {
+const Missing = ({ outlook, again }: { readonly outlook: PullRequestOutlook | undefined; readonly again: () => void }) => {
   if (outlook === undefined || outlook.problem === null) return null;
   const { message, rule, fix } = outlook.problem;
   return (
@@ -154,6 +154,9 @@ const Missing = ({ outlook }: { readonly outlook: PullRequestOutlook | undefined
       <p className="said text-careful">! {message}</p>
       {rule === null ? null : <p className="said">{rule}</p>}
       {fix === null ? null : <Line>{fix}</Line>}
+      <p className="py-1">
+        <Button onClick={again}>Look again</Button>
+      </p>
     </div>
   );
 };
