@@ -57,7 +57,11 @@ export const goesBackAndForth = async (page: Page, url: string): Promise<void> =
 /** Another session parts by the button, and the page goes there: what was said stands in it, and where it comes from. */
 export const partsByButton = async (page: Page, client: Client, words: { readonly said: string; readonly record: boolean }) => {
   const [from] = new URL(page.url()).pathname.split('/').slice(-1);
-  await page.getByRole('button', { name: words.record ? 'Fork with a record' : 'Fork', exact: true }).click();
+  const button = page.getByRole('button', { name: words.record ? 'Fork with a record' : 'Fork', exact: true });
+  await button.waitFor();
+  // By its key or by a click: it is the same.
+  if (words.record) await page.keyboard.press('F');
+  else await button.click();
   const lineage = page.getByRole('link', { name: /^forked from another session/ });
   await lineage.waitFor({ timeout: 60_000 });
   expect(await lineage.innerText()).toBe(`forked from another session${words.record ? ', with a record of what was said' : ''}`);

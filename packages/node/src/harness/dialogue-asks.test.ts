@@ -18,6 +18,14 @@ import { claudeHarness } from './claude/index.ts';
 import { codexHarness } from './codex/index.ts';
 
 describe('what is asked', () => {
+  it.each(['Bash', 'Monitor', 'PowerShell'])('by Claude Code for its tool %s is a command', (tool) => {
+    const request = { ...asks.request, tool_name: tool };
+    const played = play(adapterOf(claudeHarness), [claudeReady, prompt(1), { hear: { ...asks, request } }]);
+    expect(factsOf(played).find((fact) => fact.kind === 'asks')).toMatchObject({
+      ask: { kind: 'command', tool, command: 'rm -r x' },
+    });
+  });
+
   it('by Claude Code is told with the exact command, and answered in its own form', () => {
     const claude = adapterOf(claudeHarness);
     const before: Happening[] = [claudeReady, prompt(1), { hear: asks }];

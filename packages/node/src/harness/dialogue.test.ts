@@ -74,6 +74,16 @@ describe.each(whole)('the dialogue of $id', (harness, script) => {
   const adapter = adapterOf(harness);
   const ends = [1, 2].map((turn) => expect.objectContaining({ kind: 'ended', turn, reported: { kind: 'success' } }));
 
+  it.each([claudeHarness, piHarness])(
+    'is told words that begin with a slash as words, also in a turn that runs: $id',
+    (harness) => {
+      const ready = harness === claudeHarness ? claudeReady : piReady;
+      const told: Happening = { tell: { kind: 'steer', key: 'k1', text: '/skill:foo on' } };
+      const said = JSON.stringify(saidOf(play(adapterOf(harness), [ready, prompt(1), told])));
+      expect(said).toContain('" /skill:foo on"');
+    },
+  );
+
   it('is ready, takes prompts and steers, and ends its turns', () => {
     const facts = factsOf(play(adapter, script));
     expect(facts.map(({ kind }) => kind)).toContain('ready');

@@ -116,6 +116,8 @@ const Fork = ({ session }: { readonly session: SessionView }) => {
       await navigate({ to: '/sessions/$name', params: { name: made.id } });
     },
   });
+  const does = `fork ${session.name}${session.forks === 'native' ? '' : ' with a record of what was said'}`;
+  useCommands([{ id: 'fork', does, group: 'Do', keys: 'F', when: () => !fork.isPending, run: () => fork.mutate() }]);
   return (
     <>
       <Button disabled={fork.isPending} onClick={() => fork.mutate()}>

@@ -46,6 +46,8 @@ const toQuestion = ({ question, header, multiSelect, options }: Questions[number
   ...{ free: true, required: true, min: null, max: null, format: null, initial: null },
 });
 
+/** Its tools that run what stands in `command`. */
+const running = new Set(['Bash', 'Monitor', 'PowerShell', 'mcp__workspace__bash']);
 const editing = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 const decisions: readonly InteractionOutcome[] = ['approved', 'approved-for-session', 'denied'];
 
@@ -72,7 +74,7 @@ export const askOf = ({ tool, input: given, suggestions }: Asked, description: s
       detail: known.plan ?? 'It wrote no plan.',
       outcomes: ['approved', 'denied'],
     };
-  if (known.command !== undefined && tool === 'Bash')
+  if (known.command !== undefined && running.has(tool))
     return { ...common, kind: 'command', title: description ?? 'Run a command', command: known.command };
   const path = known.file_path ?? known.notebook_path;
   if (editing.has(tool) && path !== undefined) return { ...common, kind: 'edit', title: `${tool} ${path}`, paths: [path] };

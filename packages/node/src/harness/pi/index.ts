@@ -1,6 +1,7 @@
 // Pi, one process per turn: `pi --mode json -p`, prompt on stdin. It asks no permissions: every call runs in our sandbox.
 
 import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../harness.ts';
+import { saidOutright } from '../said.ts';
 import { ownSkills } from '../skills.ts';
 import { createTranslator } from '../translator.ts';
 import { DEFAULT_MODEL, piLaunch } from './launch.ts';
@@ -11,7 +12,8 @@ import { piDialect } from './translate.ts';
 
 const launch = (context: TurnContext): TurnLaunch => ({
   ...piLaunch(context, ['--mode', 'json', '-p']),
-  input: new TextEncoder().encode(context.prompt),
+  // It looks for a command behind white space of its standard input, too.
+  input: new TextEncoder().encode(saidOutright(context.prompt)),
   closeInput: 'after-input',
 });
 

@@ -65,7 +65,8 @@ export const piLaunch = (context: Common, mode: readonly string[]): SessionLaunc
       // The repository's own extensions and settings are opt-in.
       ...['--no-extensions', '--no-approve', '--offline'],
       ...(context.effort === null ? [] : ['--thinking', context.effort]),
-      ...(context.systemPrompt === null ? [] : ['--append-system-prompt', context.systemPrompt]),
+      // Words that are the name of a file there would be taken for that file.
+      ...(context.systemPrompt === null ? [] : ['--append-system-prompt', `\n${context.systemPrompt}`]),
       ...piTools(context),
       ...(context.skills == null ? [] : ['--skill', context.skills]),
       ...(context.conversation === null ? [] : ['--session', context.conversation]),

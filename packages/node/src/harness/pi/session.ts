@@ -13,6 +13,7 @@ import {
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
 import { hearContent, piContent } from './content.ts';
 import { splitModel } from '../model-name.ts';
+import { saidText } from '../said.ts';
 import { piAbilities, promptLine } from './orders.ts';
 import { DEFAULT_MODEL, piLaunch } from './launch.ts';
 import { liveOf, written } from './live.ts';
@@ -216,6 +217,11 @@ const onRefused = (now: State, { id, error }: { readonly id: string; readonly er
   return { state: now, events: [{ kind: 'notice', level: 'warning', text: `Pi: ${error}` }] };
 };
 
+const steered = (now: State, steer: State['steers'][number]): Spoken<State> => ({
+  state: { ...now, steers: [...now.steers, steer] },
+  say: [{ value: { id: `steer:${steer.key}`, type: 'steer', message: steer.text } }],
+});
+
 function tell(now: State, command: SessionCommand): Spoken<State> {
   switch (command.kind) {
     case 'prompt': {
@@ -230,10 +236,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
     case 'steer':
       if (now.turn === null)
         return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.', untaken: true }] };
-      return {
-        state: { ...now, steers: [...now.steers, { key: command.key, text: command.text }] },
-        say: [{ value: { id: `steer:${command.key}`, type: 'steer', message: command.text } }],
-      };
+      return steered(now, { key: command.key, text: saidText(command.text) });
     case 'interrupt':
       return {
         state: { ...now, requests: now.requests + 1 },
