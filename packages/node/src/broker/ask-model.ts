@@ -5,6 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { onFailure } from '../kernel/request-failure.ts';
 import type { Tables } from '../store/tables.ts';
 import { ASKED_ANSWER_BYTES, ASKED_TOKENS } from './limits.ts';
 
@@ -110,7 +111,7 @@ const post = (
     const asking = request({ socketPath, path, method: 'POST', headers, signal }, (answer) => {
       readAnswer(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
     });
-    asking.once('error', reject);
+    onFailure(asking, reject);
     asking.end(JSON.stringify(body));
   });
 

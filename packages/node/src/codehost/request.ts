@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { onFailure } from '../kernel/request-failure.ts';
 
 /** What is sent: a text, or a beginning and a file behind it. */
 export type HostBody = string | { readonly beginning: string; readonly file: string; readonly fileBytes: number };
@@ -28,26 +29,32 @@ const lengthOf = (body: HostBody): number =>
 /** Makes one request and reads its answer. Rejects with a plain error when there is none within the bounds. */
 export const hostRequest = (asked: HostRequest): Promise<HostAnswer> => {
   const { url, method, headers, body, timeoutMs, silenceMs = timeoutMs, maxBytes } = asked;
-  const ends = [AbortSignal.timeout(timeoutMs), ...(asked.signal === undefined ? [] : [asked.signal])];
-  return new Promise((resolve, reject) => {
+  const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(asked.signal === undefined ? [] : [asked.signal])]);
+  return new Promise((resolve, fail) => {
+    let silent: Error | null = null;
+    // Within an answer the system only says that it was cut, and not why.
+    const reject = (thrown: unknown): void => fail(silent ?? whyEnded(thrown, ended, timeoutMs));
     const make = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const length = body === undefined ? {} : { 'content-length': lengthOf(body) };
     const sent = make(url, {
       method,
       headers: { ...headers, ...length },
-      signal: AbortSignal.any(ends),
+      signal: ended,
       timeout: silenceMs,
       agent: false,
     });
     let answered = false;
-    sent.on('timeout', () => sent.destroy(new Error(`it said nothing for ${silenceMs / 1000} s`)));
+    sent.on('timeout', () => {
+      silent = new Error(`it said nothing for ${silenceMs / 1000} s`);
+      sent.destroy(silent);
+    });
     // A host that answers before it was told everything has answered.
-    sent.on('error', (thrown) => answered || reject(whyEnded(thrown, timeoutMs)));
+    onFailure(sent, (thrown) => answered || reject(thrown));
     sent.on('response', (answer) => {
       answered = true;
       readAll(answer, maxBytes).then(
         (read) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: read }),
-        (thrown: unknown) => reject(whyEnded(thrown, timeoutMs)),
+        reject,
       );
     });
     if (body === undefined || typeof body === 'string') return void sent.end(body);
@@ -70,11 +77,10 @@ const readAll = async (answer: IncomingMessage, maxBytes: number): Promise<Buffe
   return Buffer.concat(chunks);
 };
 
-const whyEnded = (thrown: unknown, timeoutMs: number): Error => {
-  if (!(thrown instanceof Error)) return new Error(String(thrown));
-  const cause: unknown = thrown.cause;
-  if (thrown.name !== 'AbortError') return thrown;
-  return cause instanceof Error && cause.name === 'TimeoutError'
+const whyEnded = (thrown: unknown, ended: AbortSignal, timeoutMs: number): Error => {
+  if (!ended.aborted) return thrown instanceof Error ? thrown : new Error(String(thrown));
+  const reason: unknown = ended.reason;
+  return reason instanceof Error && reason.name === 'TimeoutError'
     ? new Error(`it took longer than ${timeoutMs / 1000} s`)
     : new Error('it was broken off');
 };

@@ -196,5 +196,10 @@ describe.each<Kind>(['sockets', 'streams'])('what passes, over %s', (kind) => {
     server.closeAllConnections();
     const told = await ask(`${origin}/`, { headers: { cookie } });
     expect([told.status, told.body.toString()]).toEqual([502, expect.stringContaining('did not answer')]);
+    server.removeAllListeners('connection').on('connection', (socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'));
+    });
+    const switched = await ask(`${origin}/`, { headers: { cookie } });
+    expect([switched.status, switched.body.toString()]).toEqual([502, expect.stringContaining('did not answer')]);
   });
 });

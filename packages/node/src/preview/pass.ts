@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { pipeline, type Duplex } from 'node:stream';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { joinStreams } from '../kernel/join-streams.ts';
+import { onFailure } from '../kernel/request-failure.ts';
 import { framingOf, requestHeaders, responseHeaders, type Sides } from './headers.ts';
 import { PREVIEW_HEADER_BYTES, PREVIEW_IDLE_MS } from './limits.ts';
 import { answerOf, unreachable, type Page } from './pages.ts';
@@ -64,7 +65,7 @@ const send = (request: IncomingMessage, response: ServerResponse, given: Passing
     if (!complete || !upstream.writableFinished) upstream.destroy();
   };
   response.once('close', leave);
-  upstream.on('error', (thrown: NodeJS.ErrnoException) => {
+  onFailure(upstream, (thrown) => {
     response.off('close', leave);
     if (response.destroyed || response.writableEnded) return;
     // A connection that was kept may have been closed meanwhile: the program has seen nothing of the request then.

@@ -92,6 +92,18 @@ describe('push', () => {
     expect(verify('sha256', Buffer.from(`${head}.${claims}`), signed, Buffer.from(signature, 'base64url'))).toBe(true);
   });
 
+  it('is over when a service switches to another protocol', async () => {
+    await add('/one');
+    const others = service.listeners('request');
+    service.removeAllListeners('request').on('request', ({ socket }) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    await push.tell('site-1');
+    expect((await push.list(ann)).items).toMatchObject([{ error: expect.stringContaining('another protocol') as string }]);
+    service.removeAllListeners('request');
+    for (const other of others) service.on('request', other as () => void);
+  });
+
   it('keeps its key and the browsers over a start, in a file for the node alone, and shows no address', async () => {
     const made = await add('/secret-path');
     expect(made).toMatchObject({ service: new URL(origin).host, by: 'browser', toldAt: null, error: null });

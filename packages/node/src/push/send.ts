@@ -5,6 +5,7 @@ import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import { isPrivateAddress } from '../kernel/host-name.ts';
+import { onFailure } from '../kernel/request-failure.ts';
 import { publicOnly } from '../kernel/public-only.ts';
 import type { Browser, Kept } from './keep.ts';
 import { PUSH_CALL_MS, PUSH_REASON_BYTES, PUSH_TTL_S } from './limits.ts';
@@ -68,7 +69,7 @@ const post = (
       },
       resolve,
     );
-    sent.on('error', reject);
+    onFailure(sent, reject);
     sent.end(body ?? undefined);
   });
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isPrivateAddress } from '../../kernel/host-name.ts';
+import { onFailure } from '../../kernel/request-failure.ts';
 import { publicOnly } from '../../kernel/public-only.ts';
 import { LFS_SILENCE_MS } from '../limits.ts';
 
@@ -49,6 +50,6 @@ export const lfsRequest = (net: LfsNet, { url, method, headers, body }: Asked): 
       resolve,
     );
     sent.on('timeout', () => sent.destroy(new Error(`${url.host} said nothing for ${LFS_SILENCE_MS / 1000} s`)));
-    sent.on('error', reject);
+    onFailure(sent, reject);
     sent.end(body);
   });
