@@ -81,8 +81,7 @@ describe('a request to a code host', () => {
 
   it('ends at the bound of what is read', async () => {
     const piece = `0ff\r\n${'a'.repeat(255)}\r\n`;
-    const many = (socket: Socket) =>
-      void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${piece.repeat(6)}`);
+    const many = (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${piece.repeat(6)}`);
     expect(await ask(many)).toBe('it answered more than 1000 bytes');
   });
 });

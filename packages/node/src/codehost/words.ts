@@ -2,16 +2,20 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { hideCredentials } from '../git/redact.ts';
 import { CODEHOST_WORDS_CHARS } from './limits.ts';
 
+/** A text of a host as one line of at most so many characters, with nothing in it that controls or is not seen. */
+export const oneLine = (text: string, chars: number): string => {
+  const line = text
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .toWellFormed()
+    .trim();
+  return line.length > chars ? `${line.slice(0, chars - 1).toWellFormed()}…` : line;
+};
+
 /** What a host said, as one line that is shown: no token, no control characters, no addresses with credentials, bounded. */
 export const saidByHost = (text: string, token: string): string => {
   const without = token === '' ? text : text.replaceAll(token, '(hidden)');
   const coded = Buffer.from(`x-access-token:${token}`).toString('base64');
-  const line = hideCredentials(without.replaceAll(coded, '(hidden)'))
-    // oxlint-disable-next-line no-control-regex
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202f\u2060-\u2069\ufeff]+/g, ' ')
-    .replace(/ {2,}/g, ' ')
-    .trim();
-  return line.length > CODEHOST_WORDS_CHARS ? `${line.slice(0, CODEHOST_WORDS_CHARS)}…` : line;
+  return oneLine(hideCredentials(without.replaceAll(coded, '(hidden)')), CODEHOST_WORDS_CHARS);
 };
 
 /** The host was asked, and said no; nothing was done. */

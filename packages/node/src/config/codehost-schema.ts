@@ -1,14 +1,5 @@
 import { z } from 'zod';
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
-/** Whether a token may go there: over TLS, or to this machine. */
-const isPrivateWay = (address: string): boolean => {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
-};
+import { isPrivateWay } from '../kernel/private-way.ts';
 
 const codehost = z.strictObject({
   kind: z.enum(['github']).default('github').describe('What it speaks: github (github.com, GitHub Enterprise Server)'),

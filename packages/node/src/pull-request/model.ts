@@ -5,6 +5,7 @@
 import { OrreryError, type LeftOut, type PullRequest, type PullRequestState } from '@orrery/protocol';
 import type { Selectable } from 'kysely';
 import type { Pull } from '../codehost/codehost.ts';
+import { oneLine } from '../codehost/words.ts';
 import { isRefName } from '../git/names.ts';
 import { toInstant } from '../kernel/clock.ts';
 import type { PullRequestTable } from '../store/pull-request-table.ts';
@@ -78,28 +79,29 @@ export const checkBranch = (branch: string, command: string): void => {
   });
 };
 
-/** Throws unless the base is another branch that the host has; without one that was asked for, answers the first that it has. */
+/** The base that was asked for, else the first likely one that the host has; null: the host's default is to be asked for. */
 export const chooseBase = (
-  { bases, command }: Pick<Subject, 'bases' | 'command'>,
-  {
-    asked,
-    branch,
-    branches,
-    where,
-  }: {
-    readonly asked: string | null;
-    readonly branch: string;
-    readonly branches: ReadonlyMap<string, string>;
-    readonly where: string;
-  },
-): string | null => {
-  if (asked !== null && !branches.has(asked))
-    throw new OrreryError('unknown_name', `${where} has no branch "${asked.slice(0, 100)}".`, {
+  { bases }: Pick<Subject, 'bases'>,
+  { asked, branch, branches }: { asked: string | null; branch: string; branches: ReadonlyMap<string, string> },
+): string | null => asked ?? bases.find((one) => branches.has(one) && one !== branch) ?? null;
+
+/** Names that can stand in a command as they are. */
+const plainName = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/;
+
+/** Throws unless the base, whoever chose it, is another branch than the one that is pushed, and one that the host has. */
+export const checkBase = (
+  base: string,
+  { branch, branches, where, command }: { branch: string; branches: ReadonlyMap<string, string>; where: string; command: string },
+): void => {
+  if (!branches.has(base)) {
+    const other = [...branches.keys()].find((one) => one !== branch && plainName.test(one)) ?? 'NAME';
+    const first = `git push REMOTE ${plainName.test(base) ? base : 'NAME'}`;
+    throw new OrreryError('unknown_name', `${where} has no branch "${oneLine(base, 100)}".`, {
       rule: 'A pull request goes into a branch that is there.',
-      fix: `orrery ${command} --base ${[...branches.keys()][0] ?? 'NAME'}`,
+      fix: branches.size === 0 ? first : `orrery ${command} --base ${other}`,
     });
-  const base = asked ?? bases.find((one) => branches.has(one) && one !== branch) ?? null;
-  if (base !== branch) return base;
+  }
+  if (base !== branch) return;
   throw new OrreryError('invalid_input', `The branch ${branch} would go into itself.`, {
     rule: 'A pull request goes from one branch into another.',
     fix: `orrery ${command} --branch NAME`,

@@ -13,6 +13,7 @@ import { intentHash } from '../kernel/intent.ts';
 import type { Store } from '../store/store.ts';
 import {
   branchForeign,
+  checkBase,
   checkBranch,
   chooseBase,
   meant,
@@ -114,8 +115,9 @@ const look = async (parts: OpenParts, subject: Subject, asked: Asked): Promise<P
   const row = await findPullRequest(parts.store.read, { subject, host: host.name, repository, branch });
   if (row !== null && row.number !== null) await checkOpen(parts, { subject, row, host, asked });
   const branches = await host.branches(repository);
-  const wanted = { asked: asked.base, branch, branches, where: repository };
-  const base = chooseBase(subject, wanted) ?? (await host.defaultBranch(repository));
+  const chosen = chooseBase(subject, { asked: asked.base, branch, branches });
+  const base = chosen ?? (await host.defaultBranch(repository));
+  checkBase(base, { branch, branches, where: repository, command });
   const title = asked.title ?? row?.title ?? subject.title;
   const before = branches.get(branch) ?? null;
   const { headSha, baseSha } = await subject.head({ title, without: asked.without, before: row?.pushed_sha ?? null });
@@ -156,7 +158,9 @@ const checkLease = async (
   if (before === null || before === headSha) return;
   if (row !== null && (before === row.pushed_sha || before === row.pushing_sha)) return;
   const gitDir = parts.mirrorOf(subject.project.id);
-  const known = row !== null && (await knownCommits(parts.git, gitDir, [before])).length > 0;
+  // A row alone is no push: one that was refused leaves one, too.
+  const ours = row !== null && row.pushed_sha !== null;
+  const known = ours && (await knownCommits(parts.git, gitDir, [before])).length > 0;
   if (known && (await isAncestor(parts.git, { gitDir }, { older: before, newer: headSha }))) return;
   throw branchForeign(branch, { where, sha: before, command: subject.command });
 };

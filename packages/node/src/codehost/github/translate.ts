@@ -1,18 +1,19 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import type { Pull } from '../codehost.ts';
 import type { HostAnswer } from '../request.ts';
-import { hostRefused, hostUnreachable, saidByHost } from '../words.ts';
+import { CODEHOST_BRANCH_CHARS, CODEHOST_TITLE_CHARS } from '../limits.ts';
+import { hostRefused, hostUnreachable, oneLine, saidByHost } from '../words.ts';
 import { problemSchema, type GithubPull } from './wire.ts';
 
-/** A pull request of GitHub's as ours. */
+/** A pull request of GitHub's as ours; its texts are lines that can be shown, and become messages of commits. */
 export const toPull = (pull: GithubPull): Pull => ({
   number: pull.number,
   url: pull.html_url,
   state: pull.merged_at != null ? 'merged' : pull.state,
   draft: pull.draft ?? false,
-  title: pull.title,
-  base: pull.base.ref,
-  branch: pull.head.ref,
+  title: oneLine(pull.title, CODEHOST_TITLE_CHARS) || `#${pull.number}`,
+  base: oneLine(pull.base.ref, CODEHOST_BRANCH_CHARS),
+  branch: oneLine(pull.head.ref, CODEHOST_BRANCH_CHARS),
   headSha: pull.head.sha,
 });
 

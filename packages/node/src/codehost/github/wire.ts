@@ -1,6 +1,7 @@
 // What GitHub says, as far as it is read: https://docs.github.com/en/rest/pulls (version 2022-11-28). GitHub Enterprise Server
 // says the same.
 import { z } from 'zod';
+import { isPrivateWay } from '../../kernel/private-way.ts';
 
 const ref = z.object({
   ref: z.string().max(1_000),
@@ -9,9 +10,20 @@ const ref = z.object({
   repo: z.object({ full_name: z.string().max(300) }).nullish(),
 });
 
+/** Addresses may name more hosts by their standard than there can be. */
+const hostName = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
+
+/** Where people look: by https (http on this machine), without credentials, written as addresses are. */
+const page = z
+  .string()
+  .max(2_000)
+  .refine((address) => isPrivateWay(address) && hostName.test(new URL(address).hostname))
+  .transform((address) => new URL(address).href)
+  .refine((address) => address.length <= 2_000);
+
 export const pullSchema = z.object({
   number: z.int().min(1),
-  html_url: z.url({ protocol: /^https?$/ }).max(2_000),
+  html_url: page,
   state: z.enum(['open', 'closed']),
   draft: z.boolean().nullish(),
   title: z.string().max(2_000),
