@@ -110,6 +110,83 @@ describe('rules about files', () => {
   });
 });
 
+describe('rules about all changes, or about a tool', () => {
+  const own = ['src/a.ts', '/place/b.md', 'file:///place/c.md'];
+  const others = ['.git/hooks/x', '.claude/settings.json', '/etc/passwd', '../../x', 'sub/.GIT/x', 'CLAUDE.md', 'sub/agents.md'];
+  const more = ['.orrery/policies/a.yaml', '.agents/x', '.husky/pre-commit', '.envrc', 'GEMINI.md', '.cl\u200baude/x'];
+  const unclear = ['.', '~/x', 'file:///etc/passwd', 'file://host/place/a', 'file:///place/%2e%2e/x', 'file:a%2Fb', 'a\u3164'];
+
+  it.each(['{ kind: edit }', '{ tool: Edit }', '{ kind: edit, tool: Edit }'])('allow work in the checkout alone: %s', (match) => {
+    const files = [operator(rules(rule('all', 'allow', match)))];
+    for (const path of own) expect([path, said(files, edit(path))]).toEqual([path, 'allow by all']);
+    expect(said(files, edit(...own))).toBe('allow by all');
+    for (const path of [...others, ...more, ...unclear])
+      expect([path, said(files, edit(path)), said(files, edit('src/a.ts', path))]).toEqual([path, null, null]);
+    expect(said(files, edit())).toBeNull();
+  });
+
+  it('hold the same of another tool that names files', () => {
+    const files = [operator(rules(rule('all', 'allow', '{ tool: Other }')))];
+    const other = (...paths: string[]): Asked => asked({ kind: 'tool', tool: 'Other', paths });
+    expect([said(files, other()), said(files, other('src/a.ts'))]).toEqual(['allow by all', 'allow by all']);
+    for (const path of others) expect([path, said(files, other('src/a.ts', path))]).toEqual([path, null]);
+  });
+});
+
+describe('rules about files that narrow', () => {
+  const files = [operator(rules(rule('no', 'deny', '{ paths: { below: [infra/db], exact: [src/key.ts] } }')))];
+
+  it.each(['infra/db/7.sql', 'infra/db', 'infra/db/', 'infra', './', '/place', 'src', 'src/key.ts'])('mean %s', (path) => {
+    expect(said(files, edit('docs/a', path))).toBe('deny by no');
+  });
+  it.each(['file:///place/infra/db/7', 'FILE:///place/infra', 'file://localhost/place/infra/d%62/7', '/x/../place/infra/db/7'])(
+    'mean %s, which is the same file',
+    (path) => expect(said(files, edit(path))).toBe('deny by no'),
+  );
+  it.each(['/real/place/infra/db/7', '../place2/a', '~/place/infra/db/7', 'file://host/place/a', 'inf\u200bra/db/7'])(
+    'have %s asked, which may be in the checkout or not',
+    (path) => {
+      expect(said(files, edit(path))).toBe('ask by no');
+      expect(said([...files, operator(rules(rule('all', 'allow', '{ kind: edit }')), '/own/b.yaml')], edit(path))).toBe(
+        'ask by no',
+      );
+    },
+  );
+  it.each(['infra/other', 'infra/db2', 'src/key.tsx', 'docs'])('do not mean %s', (path) => {
+    expect(said(files, edit(path))).toBeNull();
+  });
+});
+
+describe('rules about commands that narrow', () => {
+  const files = [
+    operator(
+      rules(
+        rule('all', 'allow', '{ kind: command }'),
+        rule('no-push', 'deny', '{ command: { words: [git, push] } }'),
+        rule('no-id', 'ask', '{ command: { exact: id } }'),
+      ),
+    ),
+  ];
+  it('look into every shell', () => {
+    for (const shell of ['/opt/homebrew/bin/bash -lc', 'ksh -c', 'fish -c', '/bin//bash -c', '/run/sw/bin/zsh -lc'])
+      expect([shell, said(files, command(`${shell} 'git push'`))]).toEqual([shell, 'deny by no-push']);
+    expect(said(files, command("/opt/bash -lc 'git status'"))).toBe('allow by all');
+  });
+  it('have a command asked with letters that nobody sees', () => {
+    for (const text of ['git \u3164push', 'git\u00a0push', 'gi\ufe0ft push'])
+      expect(said(files, command(text))).toBe('ask by no-push');
+    expect(said([operator(rules(rule('no-id', 'deny', '{ command: { exact: id } }')))], command('id\u2800'))).toBe(
+      'ask by no-id',
+    );
+  });
+  it('do not widen what is allowed: a shell of another folder is none', () => {
+    const test = [operator(rules(rule('tests', 'allow', '{ command: { words: [npm, test] } }')))];
+    expect(said(test, command("bash -lc 'npm test'"))).toBe('allow by tests');
+    for (const text of ["./bash -lc 'npm test'", "fish -c 'npm test'", 'npm test \u3164', 'npm test "\u2800"'])
+      expect([text, said(test, command(text))]).toEqual([text, null]);
+  });
+});
+
 describe('a policy that is broken', () => {
   const good = operator(
     rules(rule('ls', 'allow', '{ command: { exact: ls } }'), rule('no', 'deny', '{ command: { exact: id } }')),

@@ -6,8 +6,9 @@ import type { InteractionAsk, PolicyFileView, PolicyNote, PolicyRuleView } from 
 import { OrreryError } from '@orrery/protocol/errors';
 import { parsePolicyFile, type RuleText } from '../config/policy-schema.ts';
 import { widening } from '../config/widening.ts';
-import { insideOf, mayHoldOrders } from './checkout-paths.ts';
+import { insideOf, mayHoldOrders, placeIn } from './checkout-paths.ts';
 import { beginsWith } from './plain-words.ts';
+import { hasUnseen, hasUnseenText } from './unseen.ts';
 
 /** A rule, and where it stands. */
 export type PolicyRule = RuleText & { readonly origin: PolicyFileView['origin']; readonly file: string };
@@ -75,7 +76,7 @@ export const twice = (
   return null;
 };
 
-/** Whether a rule means something; `maybe`: of a rule that narrows, what cannot be told from the words of a command. */
+/** Whether a rule means something; `maybe`: of a rule that narrows, what cannot be told from a command or a path. */
 type Fit = 'yes' | 'no' | 'maybe';
 
 const fits = (rule: PolicyRule, asked: Asked): Fit => {
@@ -86,6 +87,7 @@ const fits = (rule: PolicyRule, asked: Asked): Fit => {
   if (harness !== undefined && harness !== asked.harness) return 'no';
   if (kind !== undefined && kind !== ask.kind) return 'no';
   if (tool !== undefined && tool !== ask.tool) return 'no';
+  if (rule.verdict === 'allow' && !isOwnWork(asked)) return 'no';
   if (command !== undefined) return ask.kind === 'command' ? commandFits(rule, command, ask.command ?? '') : 'no';
   if (paths !== undefined) return ask.kind === 'edit' ? pathsFit(rule, paths, asked) : 'no';
   return 'yes';
@@ -93,26 +95,39 @@ const fits = (rule: PolicyRule, asked: Asked): Fit => {
 
 type Match = RuleText['match'];
 
-const commandFits = ({ verdict }: PolicyRule, { exact, words = [] }: NonNullable<Match['command']>, command: string): Fit => {
-  if (exact !== undefined) return exact === command ? 'yes' : 'no';
-  const begins = beginsWith(command, words);
-  if (begins !== null) return begins ? 'yes' : 'no';
-  return verdict === 'allow' ? 'no' : 'maybe';
+/** Whatever it is that a rule names: none allows a file beside the checkout, or one that a program takes orders from. */
+const isOwnWork = ({ ask, workdir }: Asked): boolean => {
+  if (ask.paths.length === 0) return ask.kind !== 'edit';
+  return ask.paths.every((path) => {
+    const inside = insideOf(workdir, path);
+    return inside !== null && !mayHoldOrders(inside) && !hasUnseen(inside);
+  });
 };
 
-/** To allow, every file must be meant, and none that a program takes orders from; to narrow, one is enough. */
+const commandFits = ({ verdict }: PolicyRule, { exact, words = [] }: NonNullable<Match['command']>, command: string): Fit => {
+  const narrows = verdict !== 'allow';
+  if (exact !== undefined) return exact === command ? 'yes' : narrows && hasUnseenText(command) ? 'maybe' : 'no';
+  const begins = beginsWith(command, words, { anyShell: narrows });
+  if (begins !== null) return begins ? 'yes' : 'no';
+  return narrows ? 'maybe' : 'no';
+};
+
+/**
+ * To allow, every file must be meant; to narrow, one is enough, or a folder that one is in. What cannot be placed in the checkout may
+ * be in it all the same, by a link: that may be meant.
+ */
 const pathsFit = (
   { verdict }: PolicyRule,
   { exact = [], below = [] }: NonNullable<Match['paths']>,
   { ask, workdir }: Asked,
 ): Fit => {
-  const meant = (path: string): boolean => {
-    const inside = insideOf(workdir, path);
-    if (inside === null || (verdict === 'allow' && mayHoldOrders(inside))) return false;
-    return exact.includes(inside) || below.some((folder) => inside.startsWith(`${folder}/`));
-  };
-  if (verdict !== 'allow') return ask.paths.length === 0 ? 'maybe' : ask.paths.some(meant) ? 'yes' : 'no';
-  return ask.paths.length > 0 && ask.paths.every(meant) ? 'yes' : 'no';
+  const places = ask.paths.map((path) => placeIn(workdir, path));
+  const isMeant = (place: string): boolean => exact.includes(place) || below.some((folder) => place.startsWith(`${folder}/`));
+  if (verdict === 'allow') return places.length > 0 && places.every((place) => place !== null && isMeant(place)) ? 'yes' : 'no';
+  const holds = (place: string): boolean =>
+    place === '' || [...exact, ...below].some((one) => one === place || one.startsWith(`${place}/`));
+  if (places.some((place) => place !== null && (isMeant(place) || holds(place)))) return 'yes';
+  return places.length === 0 || places.some((place) => place === null || hasUnseen(place)) ? 'maybe' : 'no';
 };
 
 const note = ({ verdict, name, file }: PolicyRule, text: string): PolicyNote => ({ verdict, rule: name, file, text });
@@ -153,7 +168,7 @@ export const decide = (files: readonly PolicyFile[], asked: Asked): PolicyNote |
 };
 
 const unsureText = ({ name, verdict }: PolicyRule): string =>
-  `It is more than plain words, and the rule "${name}" (${verdict}) may be about it.`;
+  `It cannot be told for sure what it is about, and the rule "${name}" (${verdict}) may be about it.`;
 
 const brokenNote = (path: string, problem: OrreryError): PolicyNote => ({
   verdict: 'ask',

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { beginsWith, plainWords } from './plain-words.ts';
+import { beginsWith as begins, plainWords } from './plain-words.ts';
+
+const beginsWith = (command: string, words: readonly string[]) => begins(command, words, { anyShell: false });
+const mayBeginWith = (command: string, words: readonly string[]) => begins(command, words, { anyShell: true });
 
 describe('the words of a command', () => {
   it('are those of one program and its arguments', () => {
@@ -70,5 +73,38 @@ describe('the words of a command', () => {
     for (const other of ["/bin/bash -lc 'npm test'", 'sh script', "/tmp/bash -c 'npm run'", "fish -c 'npm run'"])
       expect([other, beginsWith(other, ['npm', 'run'])]).toEqual([other, false]);
     expect(beginsWith("/bin/bash -lc 'npm run'", ['/bin/bash', '-lc'])).toBe(true);
+  });
+
+  it('are looked for in any shell where that narrows, wherever it lies', () => {
+    for (const shell of ['sh', 'bash', 'dash', 'zsh', 'ash', 'ksh', 'fish'])
+      for (const folder of ['', '/bin/', '/bin//', '/opt/homebrew/bin/', './'])
+        expect([folder, shell, mayBeginWith(`${folder}${shell} -c 'npm run'`, ['npm', 'run'])]).toEqual([folder, shell, true]);
+    for (const unsure of [
+      "bash --login -c 'npm run'",
+      "bash -O extglob -c 'npm run'",
+      "fish --command='npm run'",
+      "ksh +c 'npm run'",
+    ])
+      expect([unsure, mayBeginWith(unsure, ['npm', 'run'])]).toEqual([unsure, null]);
+    for (const other of ["/opt/bash -c 'npm test'", "/opt/xbash -c 'npm run'", 'fish script'])
+      expect([other, mayBeginWith(other, ['npm', 'run'])]).toEqual([other, false]);
+  });
+
+  const unseen = [
+    '\u3164',
+    '\u115f',
+    '\u2800',
+    '\u034f',
+    '\ufe0f',
+    '\u{e0101}',
+    '\u00a0',
+    '\u2003',
+    '\u3000',
+    '\u00ad',
+    '\ue000',
+  ];
+  it.each(unseen)('are not told where nobody sees one of their letters: %j', (letter) => {
+    for (const command of [`npm test ${letter}`, `npm${letter}test`, `npm test "${letter}"`, `npm test 'a${letter}'`])
+      expect([command, plainWords(command)]).toEqual([command, null]);
   });
 });

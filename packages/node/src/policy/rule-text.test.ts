@@ -67,6 +67,10 @@ describe('the rule that would allow what is asked', () => {
   it.each([
     asked({ command: 'ls \u202eid' }),
     asked({ command: 'ls \u001b[2K' }),
+    ...['\u3164', '\u2800', '\u115f', '\ufe0f', '\u034f', '\u00a0', '\r'].map((letter) => asked({ command: `ls ${letter}x` })),
+    ...['.GIT/hooks/x', '.orrery/policies/x.yaml', 'AGENTS.md', '.agents/x', '.husky/x', '.envrc', 'a\nb', 'a\u3164'].map(
+      (path) => asked({ kind: 'edit', paths: [path] }),
+    ),
     asked({ kind: 'edit', paths: ['/etc/passwd'] }),
     asked({ kind: 'edit', paths: ['a.md', '/place/.claude/settings.json'] }),
     asked({ kind: 'edit', paths: [] }),

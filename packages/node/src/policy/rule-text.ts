@@ -8,18 +8,17 @@ import { Document, isSeq, parseDocument, type Node } from 'yaml';
 import { parsePolicyFile, type RuleText } from '../config/policy-schema.ts';
 import { insideOf, mayHoldOrders } from './checkout-paths.ts';
 import type { Asked } from './model.ts';
+import { hasUnseen, hasUnseenText } from './unseen.ts';
 
 /** No line is broken: what was said stands as it was said. */
 const FORM = { lineWidth: 0 } as const;
-/** Characters that a person who reads the rule would not see. */
-const UNSEEN = /[\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]|[^\P{Cc}\n\t]/u;
 
 /** What is asked, as what a rule is for; a text says why there is no rule for it. */
 export const matchOf = ({ ask, workdir, project, harness }: Asked): RuleText['match'] | string => {
   const place = { project: project.id, harness };
   if (ask.kind === 'command') {
     if (ask.command === null || ask.command === '') return 'It does not say which command it is.';
-    if (UNSEEN.test(ask.command)) return 'The command has characters that nobody sees: only a person allows it, each time.';
+    if (hasUnseenText(ask.command)) return 'The command has characters that nobody sees: only a person allows it, each time.';
     return { ...place, command: { exact: ask.command } };
   }
   if (ask.kind !== 'edit')
@@ -28,7 +27,7 @@ export const matchOf = ({ ask, workdir, project, harness }: Asked): RuleText['ma
   const files = inside.filter((path) => path !== null);
   if (files.length === 0 || files.length < inside.length) return 'It is not about files of the checkout alone.';
   if (files.some(mayHoldOrders)) return 'Agent programs take orders from such a file: only a person allows it, each time.';
-  if (files.some((path) => UNSEEN.test(path))) return 'A path has characters that nobody sees.';
+  if (files.some(hasUnseen)) return 'A path has characters that nobody sees.';
   return { ...place, paths: { exact: [...new Set(files)] } };
 };
 
