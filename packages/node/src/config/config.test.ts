@@ -93,6 +93,9 @@ describe('the configuration of the node', () => {
 
   it('says the place of what is not YAML', async () => {
     expect((await refusal('name: x\nname: y\n')).message).toBe(`${file}:2:1: the same key stands here a second time.`);
+    const odd = 'a key is written out as a word, never as an alias or a list';
+    expect((await refusal('&k name: x\n*k : y\n')).message).toBe(`${file}:2:1: ${odd}.`);
+    expect((await refusal('execution: { ? [a] : b }\n')).message).toContain(`${file}:1:16: ${odd}`);
     expect((await refusal('a: [1, 2\nb: 3')).message).toMatch(/config\.yaml:2:\d+: this is not YAML/);
     expect((await refusal(`a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `k${n}: *a`).join('\n')}`)).message).toContain(
       'refers to its own parts too often',

@@ -1,5 +1,5 @@
 import { OrreryError } from '@orrery/protocol/errors';
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
 import { CONFIG_FILE_BYTES } from '../kernel/limits.ts';
 import { issueText, pathText, schemaIssues, type SchemaIssue } from '../kernel/schema-issues.ts';
@@ -33,6 +33,8 @@ export const parseYamlFile = <Schema extends z.ZodType>({ text, schema, label }:
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const broken = document.errors[0] ?? null;
   if (broken !== null) throw syntaxError({ label, offset: broken.pos[0], lines, code: broken.code });
+  const odd = oddKey(document);
+  if (odd !== null) throw syntaxError({ label, offset: odd, lines, code: 'ODD_KEY' });
   const raw = plainValue(document, label);
   const parsed = schema.safeParse(raw);
   if (!parsed.success) throw schemaError(schemaIssues(schema, parsed.error), { label, document, lines });
@@ -44,6 +46,19 @@ export const parseYamlFile = <Schema extends z.ZodType>({ text, schema, label }:
       return offset === null ? null : `${label}:${lines.linePos(offset).line}`;
     },
   };
+};
+
+/** Where a key is no word of its own: an alias, which may be the same key a second time, or a list. */
+const oddKey = (document: Document.Parsed): number | null => {
+  let offset: number | null = null;
+  visit(document, {
+    Pair: (_, { key }) => {
+      if (key === null || isScalar(key)) return undefined;
+      offset = isNode(key) ? (key.range?.[0] ?? 0) : 0;
+      return visit.BREAK;
+    },
+  });
+  return offset;
 };
 
 // An empty file is an empty configuration.
@@ -59,6 +74,11 @@ const plainValue = (document: Document.Parsed, label: string): unknown => {
 
 type Place = { readonly label: string; readonly document: Document.Parsed; readonly lines: LineCounter };
 
+const PROBLEMS: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'the same key stands here a second time',
+  ODD_KEY: 'a key is written out as a word, never as an alias or a list',
+};
+
 const syntaxError = ({
   label,
   offset,
@@ -71,10 +91,7 @@ const syntaxError = ({
   code: string;
 }): OrreryError => {
   const { line, col } = lines.linePos(offset);
-  const problem =
-    code === 'DUPLICATE_KEY'
-      ? 'the same key stands here a second time'
-      : `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+  const problem = PROBLEMS[code] ?? `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
   return new OrreryError('config_invalid', `${label}:${line}:${col}: ${problem}.`, {
     fix: 'Mend that line; the last good configuration stays in force.',
   });

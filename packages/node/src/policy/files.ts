@@ -1,12 +1,13 @@
 // The policy files that count: the operator's, and those of a project's base commit.
 
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
 import { CONFIG_FILE_BYTES } from '../kernel/limits.ts';
 import { POLICY_COMMITS, POLICY_FILES } from '../kernel/policy-limits.ts';
 import { readPolicy, twice, type PolicyFile } from './model.ts';
+import { NOT_UTF8, textOfBytes } from './utf8.ts';
 
 /** A file of a commit, relative to the folder that was listed. */
 export type TreeEntry = { readonly path: string; readonly kind: string; readonly bytes: number; readonly sha: string };
@@ -32,7 +33,7 @@ export type PolicyFiles = {
 };
 
 const PROJECT_FOLDER = '.orrery/policies';
-const isPolicy = (name: string): boolean => /\.(ya?ml|json)$/.test(name) && !name.startsWith('.') && !name.includes('/');
+const isPolicy = (name: string): boolean => /\.(ya?ml|json)$/i.test(name) && !name.startsWith('.') && !name.includes('/');
 
 const broken = (origin: PolicyFile['origin'], path: string, problem: OrreryError): PolicyFile => ({
   ...{ origin, path, problem },
@@ -89,23 +90,40 @@ const operatorFiles = async (
   folder: string,
   read: (path: string, text: string) => PolicyFile,
 ): Promise<readonly PolicyFile[]> => {
+  const wrong = (why: string): PolicyFile => broken('operator', folder, unreadable(folder, why));
   let names: string[];
+  let others: string | null;
   try {
+    others = writtenByOthers(await stat(folder));
     names = (await readdir(folder)).filter(isPolicy).toSorted();
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
-    return code === 'ENOENT'
-      ? []
-      : [broken('operator', folder, unreadable(folder, `the folder cannot be read (${code ?? 'unknown reason'})`))];
+    if (code === 'ENOENT' && !(await stands(folder))) return [];
+    return [wrong(`the folder cannot be read (${code ?? 'unknown reason'})`)];
   }
   if (names.length > POLICY_FILES) return [broken('operator', folder, tooMany(folder))];
-  const files: PolicyFile[] = [];
+  // What stands in it still denies.
+  const files: PolicyFile[] = others === null ? [] : [wrong(others)];
   for (const name of names) {
     const path = join(folder, name);
     const text = await plainText(path);
     files.push(text instanceof OrreryError ? broken('operator', path, text) : read(path, text));
   }
   return files;
+};
+
+/** Whether there is something of that name, if only a link to nothing. */
+const stands = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
+  );
+
+/** Why somebody else may be the writer: its mode, or its owner, who is neither this user nor root. */
+const writtenByOthers = ({ mode, uid }: Pick<Stats, 'mode' | 'uid'>): string | null => {
+  if ((mode & 0o002) !== 0) return 'everybody may write it';
+  const own = process.geteuid?.();
+  return own === undefined || uid === own || uid === 0 ? null : `it belongs to another user (${uid})`;
 };
 
 /** The text of a plain file of which nobody else is the writer, or what is wrong with it. */
@@ -115,9 +133,10 @@ const plainText = async (path: string): Promise<string | OrreryError> => {
     try {
       const status = await file.stat();
       if (!status.isFile()) return unreadable(path, 'it is no plain file');
-      if ((status.mode & 0o002) !== 0) return unreadable(path, 'everybody may write it');
+      const others = writtenByOthers(status);
+      if (others !== null) return unreadable(path, others);
       if (status.size > CONFIG_FILE_BYTES) return unreadable(path, `it has more than ${CONFIG_FILE_BYTES} bytes`);
-      return await file.readFile('utf8');
+      return textOfBytes(await file.readFile()) ?? unreadable(path, NOT_UTF8);
     } finally {
       await file.close();
     }
@@ -136,16 +155,20 @@ const projectFiles = async <Entry extends TreeEntry>(
     if (found.length > POLICY_FILES) return [broken('project', `${PROJECT_FOLDER}/`, tooMany(PROJECT_FOLDER))];
     const odd = found.filter(({ kind, bytes }) => kind === 'link' || bytes > CONFIG_FILE_BYTES);
     const plain = found.filter((entry) => !odd.includes(entry));
-    const texts: string[] = [];
-    for await (const contents of readFiles(project, plain)) texts.push(Buffer.from(contents).toString('utf8'));
+    const texts: (string | null)[] = [];
+    for await (const contents of readFiles(project, plain)) texts.push(textOfBytes(contents));
     return [
       ...odd.map(({ path }) =>
         broken('project', `${PROJECT_FOLDER}/${path}`, unreadable(`${PROJECT_FOLDER}/${path}`, 'it is a link, or too large')),
       ),
-      ...plain.map(({ path }, at) => readPolicy({ origin: 'project', path: `${PROJECT_FOLDER}/${path}` }, texts[at] ?? '')),
+      ...plain.map(({ path }, at) => ofProject(`${PROJECT_FOLDER}/${path}`, texts[at] ?? null)),
     ];
   } catch (thrown) {
     const { message } = toOrreryError(thrown);
     return [broken('project', PROJECT_FOLDER, unreadable(PROJECT_FOLDER, `the base commit cannot be read: ${message}`))];
   }
 };
+
+/** A text of a project; null: its bytes are none. */
+const ofProject = (path: string, text: string | null): PolicyFile =>
+  text === null ? broken('project', path, unreadable(path, NOT_UTF8)) : readPolicy({ origin: 'project', path }, text);

@@ -6,15 +6,24 @@ import { OrreryError } from '@orrery/protocol/errors';
 import type { RuleText } from '../config/policy-schema.ts';
 import { writeDurably } from '../kernel/durable-file.ts';
 import { withRule } from './rule-text.ts';
+import { NOT_UTF8, textOfBytes } from './utf8.ts';
 
-const textOf = async (path: string): Promise<string | null> =>
-  readFile(path, 'utf8').catch((thrown: NodeJS.ErrnoException) => {
+const textOf = async (path: string): Promise<string | null> => {
+  const bytes = await readFile(path).catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === 'ENOENT') return null;
     throw new OrreryError('config_invalid', `${path} cannot be read (${thrown.code ?? 'unknown reason'}).`, {
       fix: `ls -l ${path}`,
       cause: thrown,
     });
   });
+  if (bytes === null) return null;
+  const text = textOfBytes(bytes);
+  if (text !== null) return text;
+  throw new OrreryError('config_invalid', `${path}: ${NOT_UTF8}.`, {
+    rule: 'What people wrote into a policy file stays as it is.',
+    fix: 'Save it as UTF-8 with an editor.',
+  });
+};
 
 /**
  * Adds a rule to a file, which after a crash is whole, with the rule or without. A link is followed; a new file is for its owner

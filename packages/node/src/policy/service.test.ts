@@ -1,9 +1,10 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrreryError, type InteractionAsk, type InteractionView } from '@orrery/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPolicies, type Policies, type Subject } from './service.ts';
+import { addRule } from './rule-file.ts';
+import { createPolicies, type Policies, type PolicyParts, type Subject } from './service.ts';
 
 const COMMIT = 'a'.repeat(40);
 const ask: InteractionAsk = {
@@ -13,7 +14,7 @@ const ask: InteractionAsk = {
 
 describe('policies', () => {
   let folder = '';
-  let committed: Record<string, string> = {};
+  let committed: Record<string, string | Buffer> = {};
   let open: InteractionView;
   let policies: Policies;
   let told: unknown[] = [];
@@ -30,30 +31,31 @@ describe('policies', () => {
       ...{ id: 'int_1', sessionId: 'ses_1', sessionName: 'talk', turn: 1, state: 'open', revision: 1, ask, outcome: null },
       ...{ answers: null, by: null, deadlineAt: null, createdAt: '2026-01-02T03:04:05.000Z', settledAt: null },
     };
-    policies = createPolicies({
-      folder,
-      listTree: async (_, { commit }) => {
-        if (commit !== COMMIT) throw new OrreryError('repository_unusable', 'There is no such commit.');
-        return {
-          files: Object.entries(committed).map(([path, text]) => ({ path, kind: 'file', bytes: text.length, sha: text })),
-        };
-      },
-      readFiles: async function* (_, files) {
-        for (const { sha } of files) yield Buffer.from(sha);
-      },
-      subject: async () => subject(),
-      known: async () => ({ projects: new Set(['prj_1', 'shop']), harnesses: new Set(['claude']) }),
-      newest: async () => ({ ...at, name: 'shop' }),
-      record: async (added) => void told.push(added),
-      answer: async (_, { outcome, by }) => {
-        open = { ...open, state: 'settled', outcome, by };
-        return open;
-      },
-    });
+    policies = createPolicies(parts());
+  });
+  const parts = (): PolicyParts => ({
+    folder,
+    listTree: async (_, { commit }) => {
+      if (commit !== COMMIT) throw new OrreryError('repository_unusable', 'There is no such commit.');
+      return {
+        files: Object.entries(committed).map(([path, text]) => ({ path, kind: 'file', bytes: text.length, sha: path })),
+      };
+    },
+    readFiles: async function* (_, files) {
+      for (const { path } of files) yield Buffer.from(committed[path] ?? '');
+    },
+    subject: async () => subject(),
+    known: async () => ({ projects: new Set(['prj_1', 'shop']), harnesses: new Set(['claude']) }),
+    newest: async () => ({ ...at, name: 'shop' }),
+    record: async (added) => void told.push(added),
+    answer: async (_, { outcome, by }) => {
+      open = { ...open, state: 'settled', outcome, by };
+      return open;
+    },
   });
   afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
-  const write = async (name: string, text: string): Promise<void> => {
+  const write = async (name: string, text: string | Buffer): Promise<void> => {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, name), text);
   };
@@ -91,6 +93,10 @@ describe('policies', () => {
       'the name of another file': () => write('b.yaml', allow('x')).then(() => write('good2.yaml', allow('y'))),
       folder: () => mkdir(broken).then(() => undefined),
       'a link to nothing': () => symlink('/nowhere', broken),
+      'the same key twice, by an alias': () =>
+        write('b.yaml', `rules: [{ &n name: a1, *n : a2, action: approval, verdict: ask }]`),
+      'not UTF-8': () => write('b.yaml', Buffer.from('# f\u00fcr\nrules: []\n', 'latin1')),
+      'UTF-16': () => write('b.yaml', Buffer.from('\ufeffrules: []\n', 'utf16le')),
       'everybody writes it': () => write('b.yaml', 'rules: []').then(() => chmod(broken, 0o666)),
       size: () => write('b.yaml', `# ${'x'.repeat(2_000_000)}`),
     };
@@ -103,6 +109,40 @@ describe('policies', () => {
     }
     const lost = { project: 'prj_1', commit: 'b'.repeat(40) };
     expect(await said('npm test', lost)).toBe('ask');
+  });
+
+  it('have everything asked while somebody else may write the folder, or it is a link to nothing; its denials hold', async () => {
+    await write('Allow.YAML', allow('npm test'));
+    await write('b.yml', 'rules: [{ name: no, action: approval, verdict: deny, reason: so, match: { command: { exact: id } } }]');
+    expect([await said(), await said('id')]).toEqual(['allow', 'deny']);
+    await chmod(folder, 0o777);
+    expect([await said(), await said('ls'), await said('id')]).toEqual(['ask', 'ask', 'deny']);
+    expect((await policies.list(null)).files.find(({ path }) => path === folder)?.problem?.[0]).toContain(
+      'everybody may write it',
+    );
+    await rm(folder, { recursive: true });
+    expect(await said()).toBeNull();
+    await symlink('/nowhere/policies', folder);
+    expect([await said(), await said('ls')]).toEqual(['ask', 'ask']);
+    expect((await policies.propose('int_1')).rule).toBeNull();
+  });
+
+  it.runIf(process.geteuid?.() === 0)('have everything asked while a file, or the folder, is of another user', async () => {
+    await write('a.yaml', allow('npm test'));
+    for (const path of [join(folder, 'a.yaml'), folder]) {
+      await chown(path, 65_534, 65_534);
+      expect([path, await said()]).toEqual([path, 'ask']);
+      await chown(path, 0, 0);
+      expect([path, await said()]).toEqual([path, 'allow']);
+    }
+  });
+
+  it('of a project have everything asked when they are not UTF-8, and are read with capitals in their names', async () => {
+    committed['a.YML'] = 'rules: [{ name: no, action: approval, verdict: deny, reason: so, match: { command: { exact: id } } }]';
+    expect([await said('id'), await said('ls')]).toEqual(['deny', null]);
+    policies = createPolicies(parts());
+    committed['b.yaml'] = Buffer.from('# f\u00fcr\nrules: []\n', 'latin1');
+    expect([await said('id'), await said('ls')]).toEqual(['deny', 'ask']);
   });
 
   it('of a project narrow those of the operator, in that project', async () => {
@@ -164,5 +204,18 @@ describe('policies', () => {
     await add();
     expect(await readFile(own, 'utf8')).toContain('# mine');
     expect((await stat(own)).mode & 0o777).toBe(0o640);
+  });
+
+  it('keep a file that is not UTF-8 to the byte: nothing is written', async () => {
+    const bytes = Buffer.from('# f\u00fcr\nrules: []\n', 'latin1');
+    const file = join(folder, 'approvals.yaml');
+    await write('approvals.yaml', bytes);
+    expect((await policies.propose('int_1')).rule).toBeNull();
+    const rule = { name: 'a', action: 'approval', match: { command: { exact: 'ls' } }, verdict: 'allow' } as const;
+    expect(await codeOf(addRule(file, { rule, projectName: 'shop' }))).toBe('config_invalid');
+    expect(await readFile(file)).toEqual(bytes);
+    await write('approvals.yaml', '\ufeffrules: []\n');
+    await addRule(file, { rule, projectName: 'shop' }).catch(() => undefined);
+    expect((await readFile(file, 'utf8')).startsWith('\ufeff')).toBe(true);
   });
 });
