@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { appendAudit } from '../audit/index.ts';
 import { namedById } from '../environment/index.ts';
 import type { Interactions } from '../interaction/index.ts';
-import { createPolicies, type Policies, type Subject } from '../policy/index.ts';
+import { createPolicies, SOME_CHECKOUT, type Policies, type Subject } from '../policy/index.ts';
 import { preparedOf } from '../run/environments/place.ts';
 import { findSession, sessionNotFound } from '../session/index.ts';
 import { newestOf } from './agents.ts';
@@ -54,7 +54,7 @@ const subjectOf = async (
     asked: {
       project: { id: project, name: await given.nameOf(project) },
       // Only files have a place; of those it is kept with what is asked.
-      ...{ harness, ask: interaction.ask, workdir: interaction.ask.workdir ?? '/' },
+      ...{ harness, ask: interaction.ask, workdir: interaction.ask.workdir ?? SOME_CHECKOUT },
     },
     at: commit === null ? null : { project, commit },
   };

@@ -46,3 +46,6 @@ export const holdsOrders = (inside: string): boolean => ORDERS.has(plain(inside.
 /** The same of any part of it, and of texts that programs follow. */
 export const mayHoldOrders = (inside: string): boolean =>
   inside.split('/').some((part) => ORDERS.has(plain(part)) || TEXTS.has(plain(part)));
+
+/** The checkout of what is tried, or of which it is not known: paths are from its root, and an absolute one lies beside it. */
+export const SOME_CHECKOUT = '/checkout';

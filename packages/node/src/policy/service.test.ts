@@ -157,6 +157,12 @@ describe('policies', () => {
     expect((await policies.test({ interaction: 'int_1' })).fits.map(({ name }) => name)).toEqual(['a', 'no']);
   });
 
+  it('are tried with paths from the root of a checkout, and an absolute one lies beside it', async () => {
+    await write('a.yaml', 'rules: [{ name: a, action: approval, verdict: allow, match: { kind: edit } }]');
+    const verdicts = [['docs/a.md'], ['/etc/passwd'], ['../a']].map(async (paths) => (await policies.test({ paths })).verdict);
+    expect(await Promise.all(verdicts)).toEqual(['allow', null, null]);
+  });
+
   it('are said to mean nothing when they name what there is not', async () => {
     const rule = (name: string, match: string): string =>
       `{ name: ${name}, action: approval, verdict: deny, reason: so, match: ${match} }`;

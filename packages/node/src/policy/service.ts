@@ -10,6 +10,7 @@ import {
 } from '@orrery/protocol';
 import type { RuleText } from '../config/policy-schema.ts';
 import { createMutex } from '../kernel/mutex.ts';
+import { SOME_CHECKOUT } from './checkout-paths.ts';
 import { createPolicyFiles, type FolderParts, type PolicyAt, type PolicyFiles, type TreeEntry } from './files.ts';
 import { decide, fitting, toFile, toRule, type Asked, type PolicyFile } from './model.ts';
 import { addRule } from './rule-file.ts';
@@ -168,7 +169,7 @@ const questioned = async (parts: Pick<PolicyParts, 'subject' | 'newest'>, questi
     asked: {
       project: at === null ? { id: '', name: '' } : { id: at.project, name: at.name },
       harness: harness ?? '',
-      workdir: '/',
+      workdir: SOME_CHECKOUT,
       ask: {
         kind: command !== undefined ? 'command' : paths !== undefined ? 'edit' : 'tool',
         ...{ tool: tool ?? null, command: command ?? null, paths: paths ?? [] },
