@@ -1,7 +1,7 @@
 import type { DoctorReport } from '@orrery/protocol';
 import { toOrreryError } from '@orrery/protocol/errors';
 import type { Config } from '../config/config.ts';
-import type { Secrets } from '../config/secrets.ts';
+import { secretOf, type Secrets } from '../config/secrets.ts';
 
 type Line = DoctorReport['lines'][number];
 
@@ -16,7 +16,7 @@ export const codehostLines = ({
   Promise.all(
     Object.entries(config.current().codehosts).map(async ([name, { url, secret }]): Promise<Line> => {
       const area = `code host ${name}`;
-      const held = secret?.replace(/^secret:/, '') ?? name;
+      const held = secretOf(secret, name);
       try {
         if ((await secrets.read(held)) !== null)
           return { area, state: 'ok', message: `${new URL(url).host}; its token is set.`, fix: null };

@@ -3,7 +3,7 @@ import { appendAudit } from '../audit/index.ts';
 import { namedById } from '../environment/index.ts';
 import type { Interactions } from '../interaction/index.ts';
 import { createPolicies, SOME_CHECKOUT, type Policies, type Subject } from '../policy/index.ts';
-import { preparedOf } from '../run/environments/place.ts';
+import { baseShaOf } from '../run/environments/place.ts';
 import { findSession, sessionNotFound } from '../session/index.ts';
 import { newestOf } from './agents.ts';
 import { clock, type Parts } from './parts.ts';
@@ -46,8 +46,7 @@ const subjectOf = async (
   const session = await findSession(store.read, interaction.sessionId);
   if (session === null) throw sessionNotFound(interaction.sessionId);
   const row = await namedById(store.read, session.environment_id);
-  const prepared = row === null ? null : preparedOf(row);
-  const commit = row?.base_sha ?? prepared?.baseSha ?? null;
+  const commit = row === null ? null : baseShaOf(row);
   const { project_id: project, harness } = session;
   return {
     interaction,

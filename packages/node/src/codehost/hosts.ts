@@ -1,4 +1,5 @@
 import { OrreryError } from '@orrery/protocol/errors';
+import { secretOf } from '../config/secrets.ts';
 import type { CodeHost } from './codehost.ts';
 import { createGithub } from './github/index.ts';
 import type { Packing } from './push.ts';
@@ -39,7 +40,7 @@ export const createCodeHosts = (parts: CodeHostParts): CodeHosts => {
   const list = (): CodeHost[] =>
     Object.entries(parts.declared()).map(([name, { url, match, secret }]) =>
       createGithub({
-        ...{ name, url, match: match ?? null, secret: secret?.replace(/^secret:/, '') ?? name },
+        ...{ name, url, match: match ?? null, secret: secretOf(secret, name) },
         ...{ readSecret, packing, nowMs, ...(signal === undefined ? {} : { signal }) },
       }),
     );

@@ -1,13 +1,11 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import { hideCredentials } from '../git/redact.ts';
+import { inOneLine } from '../kernel/one-line.ts';
 import { CODEHOST_WORDS_CHARS } from './limits.ts';
 
 /** A text of a host as one line of at most so many characters, with nothing in it that controls or is not seen. */
 export const oneLine = (text: string, chars: number): string => {
-  const line = text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim();
+  const line = inOneLine(text);
   return line.length > chars ? `${line.slice(0, chars - 1).toWellFormed()}…` : line;
 };
 

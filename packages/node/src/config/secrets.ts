@@ -43,6 +43,9 @@ type Sealed = z.output<typeof sealed>;
 /** The name in `secret:<name>`, or null for any other text. */
 export const secretReference = (text: string): string | null => /^secret:(.+)$/.exec(text)?.[1] ?? null;
 
+/** The secret that a setting names; without one, that with the name of what has the setting. */
+export const secretOf = (setting: string | undefined, owner: string): string => secretReference(setting ?? '') ?? owner;
+
 /** `my-key` → `ORRERY_SECRET_MY_KEY`. */
 export const secretVariable = (name: string): string => `${PREFIX}${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 

@@ -1,5 +1,6 @@
 // What a session is about in one line, while nobody has named it: the first words of its first input, or what a model said.
 
+import { inOneLine } from '../kernel/one-line.ts';
 import { hideSecretShapes } from '../kernel/secret-shapes.ts';
 import { SESSION_TITLE_CHARS } from './limits.ts';
 
@@ -7,10 +8,7 @@ import { SESSION_TITLE_CHARS } from './limits.ts';
 export const titleOf = (text: string): string | null => {
   const beginning = hideSecretShapes(text.slice(0, 50 * SESSION_TITLE_CHARS));
   const line = beginning.split('\n').find((one) => /[\p{L}\p{N}]/u.test(one)) ?? '';
-  const plain = line
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim();
+  const plain = inOneLine(line);
   if (plain === '') return null;
   if (plain.length <= SESSION_TITLE_CHARS) return plain;
   const cut = plain.slice(0, SESSION_TITLE_CHARS - 1);

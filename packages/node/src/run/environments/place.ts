@@ -26,6 +26,9 @@ export const preparedOf = (row: NamedRow): NamedPrepared | null => {
   return { ...stored, settings: { ...settingsAddedLater, ...stored.settings } };
 };
 
+/** The commit that it began at; null: it was not made yet. */
+export const baseShaOf = (row: NamedRow): string | null => row.base_sha ?? preparedOf(row)?.baseSha ?? null;
+
 const settingsAddedLater = { copy: [], cache: [], submodules: 'none', lfs: 'pointers' } as const;
 
 /** The paths of an environment beside its checkout. */

@@ -4,7 +4,7 @@ import type { InteractionAsk, PolicyNote } from '@orrery/protocol';
 import type { SessionFact } from '../../harness/dialogue.ts';
 import { namedById } from '../../environment/index.ts';
 import { findSession } from '../../session/index.ts';
-import { preparedOf } from '../environments/place.ts';
+import { baseShaOf } from '../environments/place.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 
 /** What the policies say of something that a session asks. */
@@ -20,7 +20,7 @@ export const rulesFor = async (
   const session = await findSession(parts.store.read, live.sessionId);
   if (session === null) return null;
   const row = await namedById(parts.store.read, session.environment_id);
-  const commit = row === null ? null : (row.base_sha ?? preparedOf(row)?.baseSha ?? null);
+  const commit = row === null ? null : baseShaOf(row);
   const { project_id: project } = session;
   const { name } = await parts.trustedProject(project);
   const decide = await parts.policies.inForce(commit === null ? null : { project, commit });
