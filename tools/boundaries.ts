@@ -2,8 +2,7 @@
 import { dirname, join, normalize } from 'node:path';
 import type { Node } from 'oxc-parser';
 import { findCycles } from './cycles.ts';
-import { isTestCode, readSources, report, walk } from './source.ts';
-import type { Finding, Source } from './source.ts';
+import { isTestCode, readSources, report, walk, type Finding, type Source } from './source.ts';
 
 /** What each package may import: our own packages, packages of others, and whether Node's built-in modules are allowed. */
 export const PACKAGES: Record<string, { ours: readonly string[]; others: readonly string[]; builtins: boolean }> = {
@@ -72,6 +71,7 @@ export const RINGS: readonly (readonly string[])[] = [
     'broker',
     'usage',
     'token',
+    'program-login',
     'policy',
     'workspace',
     'audit',
@@ -90,7 +90,7 @@ export const ARROWS: Record<string, readonly string[]> = {
   git: ['files'],
   // A harness runs its program in an environment.
   harness: ['exec'],
-  // One transaction writes a task and its place in the queue.
+  // A task and its place in the queue are one transaction.
   task: ['queue'],
 };
 

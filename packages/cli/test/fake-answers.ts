@@ -9,6 +9,7 @@ import {
   type Task,
 } from '@orrery/protocol';
 import { doctorLines, harnesses, patch, stages } from './fake-facts.ts';
+import { loginAnswer } from './fake-logins.ts';
 import { policyAnswer } from './fake-policies.ts';
 import { ago, idOf, type FakeState } from './fake-state.ts';
 import { playTask, textOf, type Play } from './fake-task.ts';
@@ -97,7 +98,7 @@ export const answerOf = (call: Call, state: FakeState, around: Around): unknown 
       ),
   };
   const list = lists[name];
-  const decided = policyAnswer(name, body, state.policies);
+  const decided = policyAnswer(name, body, state.policies) ?? loginAnswer(name, { params, body }, state);
   if (decided !== undefined) return decided;
   return list === undefined ? changeOf({ name, params, body, state, around, query: call.query }) : list();
 };

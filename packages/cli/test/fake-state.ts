@@ -43,6 +43,8 @@ export type FakeState = {
   backends: BackendView[];
   lacks: OperationName[];
   policies: 'none' | 'some' | 'broken';
+  /** How often somebody looked at a login that waits; 0: none does. */
+  looks: number;
   /** Operations that are done but whose answer is lost, and ones that are never answered. */
   cuts: OperationName[];
   hangs: OperationName[];
@@ -54,6 +56,7 @@ export type FakeState = {
 /** A node that knows nothing yet. */
 export const emptyState = (): FakeState => ({
   policies: 'none',
+  looks: 0,
   projects: [],
   tasks: [],
   salvage: [],

@@ -179,6 +179,7 @@ const createEnding = (
     parts.backends.detach();
     await Promise.all(letGo);
     for (const door of doors.toReversed()) await door();
+    await parts.programLogins.close();
     await parts.broker.close();
     await parts.scripted.close();
     await parts.workspace.close();

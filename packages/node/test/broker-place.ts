@@ -37,7 +37,9 @@ export type BrokerPlace = {
 export type PlaceOptions = {
   readonly script?: unknown;
   readonly providers?: Readonly<Record<string, ProviderSettings>>;
-} & Partial<Pick<BrokerParts, 'prices' | 'mcpServer' | 'egressDeny' | 'resolve' | 'providerQuietMs' | 'headersMs' | 'clock'>>;
+} & Partial<
+  Pick<BrokerParts, 'payment' | 'prices' | 'mcpServer' | 'egressDeny' | 'resolve' | 'providerQuietMs' | 'headersMs' | 'clock'>
+>;
 
 /** Opens such a place; the three known providers are the scripted model. */
 export const openBrokerPlace = async ({ script = [], providers = {}, ...given }: PlaceOptions = {}): Promise<BrokerPlace> => {

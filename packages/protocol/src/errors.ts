@@ -73,6 +73,9 @@ export const errorCatalogue = {
   // code hosts
   codehost_refused: kind(409, -32070, 8),
   codehost_unreachable: passing(503, -32071, 1),
+  // logins of agent programs
+  login_failed: kind(409, -32072, 4),
+  login_unreachable: passing(503, -32073, 4),
   // the node itself
   disk_full: passing(507, -32060, 1),
   schema_newer: kind(500, -32061, 1),

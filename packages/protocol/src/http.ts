@@ -20,6 +20,7 @@ import { attempt, task, taskApplied, taskApply, taskCreate, taskDiff, taskListQu
 import { terminalOperations } from './terminal.ts';
 import { loginOperations } from './login-operations.ts';
 import { policyOperations } from './policy.ts';
+import { programLoginOperations } from './program-login.ts';
 import { pullRequestOperations } from './pull-request.ts';
 import { pushOperations } from './push.ts';
 import { tokenCreate, tokenCreated, tokenView, type Scope } from './token.ts';
@@ -201,6 +202,7 @@ export const operations = {
     answer: harnessInstalled,
   }),
 
+  ...programLoginOperations,
   ...salvageOperations,
   ...auditOperations,
 

@@ -164,6 +164,7 @@ export {
   type EnvironmentState,
   type EnvironmentView,
 } from './environment.ts';
+export { harnessLoginView, LOGIN_TOKEN_CHARS, type HarnessLoginView, type PaidBy } from './program-login.ts';
 export { harnessTurnLine, harnessTurnPart, harnessTurnSpec, type HarnessTurnSpec } from './harness-turn.ts';
 export { project, projectAdd, projectSet, type Project } from './project.ts';
 export {

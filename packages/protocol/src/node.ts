@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { paidBy } from './program-login.ts';
 import { instant } from './scalars.ts';
 
 /** Who the node is and what it is doing. */
@@ -80,6 +81,8 @@ export const harnessView = z.object({
   verified: z.boolean(),
   capabilities: z.record(z.string(), z.union([z.boolean(), z.string(), z.array(z.string())])),
   defaultModel: z.string().nullable(),
+  /** What its model calls are paid by now. */
+  paidBy,
   /** In a conversation, whether each tool call can be decided before it happens; null: it holds no conversations. */
   toolGate: z.enum(['before', 'after', 'none']).nullable(),
   /** What it cannot in a conversation. */

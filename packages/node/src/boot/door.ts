@@ -26,6 +26,7 @@ import { createPreviews } from '../preview/index.ts';
 import type { Talking } from './sessions.ts';
 import { agentHandlers } from '../agent/index.ts';
 import { newestOf, openAgents } from './agents.ts';
+import { programLoginHandlers } from '../program-login/index.ts';
 import { projectHandlers } from '../project/index.ts';
 import { queueHandlers } from '../queue/index.ts';
 import type { RunLoop } from '../run/loop.ts';
@@ -144,6 +145,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...tokenHandlers(tokens),
     ...usageHandlers(parts.usage),
     ...auditHandlers(parts.store),
+    ...programLoginHandlers(parts.programLogins),
   };
 };
 

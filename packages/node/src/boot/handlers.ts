@@ -5,6 +5,7 @@ import type { HarnessPrograms } from '../harness/install.ts';
 import { needsProgram } from '../harness/program.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import { hasWorked } from './verified.ts';
+import type { ProgramLogins } from '../program-login/index.ts';
 import type { Projects } from '../project/index.ts';
 import type { Store } from '../store/store.ts';
 import { tasksInStates, type Tasks } from '../task/index.ts';
@@ -23,6 +24,7 @@ export type NodeHandlerParts = DoctorParts & {
   readonly backends: Backends;
   readonly harnesses: HarnessRegistry;
   readonly programs: HarnessPrograms;
+  readonly programLogins: Pick<ProgramLogins, 'paidBy'>;
   /** Ends the node: after its running tasks, or at once with programs running on. */
   stop(now: boolean): void;
 };
@@ -89,6 +91,7 @@ export const nodeHandlers = (parts: NodeHandlerParts): Pick<OperationHandlers, N
 const listHarnesses = async ({
   harnesses,
   programs,
+  programLogins,
   config,
   store,
 }: NodeHandlerParts): Promise<{ items: Awaited<ReturnType<OperationHandlers['harnessList']>>['items'] }> => ({
@@ -104,6 +107,7 @@ const listHarnesses = async ({
       verified: harness.declared !== true || (await hasWorked(store, harness.id)),
       capabilities: { ...harness.capabilities, fullScreen: harness.screen !== null, sessions: sessionsOf(harness) },
       defaultModel: harness.defaultModel,
+      paidBy: await programLogins.paidBy(harness),
       toolGate: harness.session?.capabilities.toolGate ?? null,
       missing: missingOf(harness),
     })),

@@ -2,7 +2,9 @@
 
 import { join, resolve } from 'node:path';
 import type { OrreryError } from '@orrery/protocol/errors';
-import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
+import type { ProgramLogins } from '../program-login/index.ts';
+import type { Broker } from '../broker/index.ts';
+import { openBroker, openProviders } from './broker.ts';
 import { loadConfig, type Config } from '../config/config.ts';
 import { installationId } from '../config/descriptor.ts';
 import { takeDataLock, type DataLock } from '../config/data-lock.ts';
@@ -46,11 +48,9 @@ import {
 } from '../workspace/index.ts';
 import { openArchives } from './archives.ts';
 import { openSkills, withAgent } from './agents.ts';
-import { mcpServer } from './mcp.ts';
 import { createBackends, type Backends } from './backends.ts';
 import { killAt } from './kill-at.ts';
 import type { NodeState } from './node-state.ts';
-import { loadPrices } from './prices.ts';
 import {
   checkCommand,
   checkGoal,
@@ -62,8 +62,9 @@ import {
   tokenDoor,
   workspaceDoor,
 } from './run-doors.ts';
+import { openProgramLogins } from './program-logins.ts';
 import { checkRoom } from './room.ts';
-import { createScripted, isScripted, scriptedProvider, type Scripted } from './scripted.ts';
+import { createScripted, isScripted, type Scripted } from './scripted.ts';
 
 /** How a node is started. */
 export type BootOptions = {
@@ -123,6 +124,7 @@ export type Parts = Ground & {
   readonly backends: Backends;
   readonly harnesses: HarnessRegistry;
   readonly programs: HarnessPrograms;
+  readonly programLogins: ProgramLogins;
   readonly workspace: Workspace;
   readonly projects: Projects;
   readonly results: Results;
@@ -157,18 +159,15 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
   const projects = createProjects({ store, git, dataDirectory: paths.data, clock, ids, workspace });
   const changes = createRepositoryChanges({ store, git, clock, log });
   const scripted = createScripted(paths.data);
-  const harnesses = openHarnesses(ground);
   return {
     ...ground,
+    ...(await openCalls(ground, { programs, scripted })),
     backends: createBackends(factories, ground.config.current),
-    harnesses,
-    programs: createHarnessPrograms({ directory: programs, own: (id) => harnesses.get(id).own?.command ?? null }),
     workspace,
     projects,
     changes,
     results: createResults({ store, git, dataDirectory: paths.data, changes }),
     scripted,
-    broker: await openBroker(ground, scripted),
     usage: createUsage({ store }),
     tokens: createTokens({ store, clock, random, ids, log }),
     environmentsDirectory: join(paths.data, 'environments'),
@@ -179,30 +178,17 @@ export const openParts = async (ground: Ground): Promise<Parts> => {
   };
 };
 
-const openBroker = async ({ paths, store, log, config, secrets }: Ground, scripted: Scripted): Promise<Broker> => {
-  const providers = (): Providers => {
-    const own = Object.entries(config.current().providers).map(
-      ([id, { apiKey, ...rest }]) => [id, { ...rest, ...(apiKey === undefined ? {} : { key: apiKey }) }] as const,
-    );
-    return createProviders(
-      { ...Object.fromEntries(own), [scriptedProvider]: { socket: scripted.socket, keyStyle: 'none' } },
-      secrets.read,
-    );
-  };
-  providers();
-  const prices = await loadPrices(config.current().prices, paths.config);
-  return createBroker({
-    socketPath: join(paths.data, 'broker.sock'),
-    store,
-    clock,
-    random,
-    ids,
-    log,
-    providers,
-    mcpServer: mcpServer({ config, secrets }),
-    prices: () => prices,
-    egressDeny: () => config.current().egress.deny,
-  });
+/** Agent programs, their logins, and the broker that puts those on. */
+const openCalls = async (
+  ground: Ground,
+  { programs: directory, scripted }: { readonly programs: string; readonly scripted: Scripted },
+): Promise<Pick<Parts, 'harnesses' | 'programs' | 'programLogins' | 'broker'>> => {
+  const harnesses = openHarnesses(ground);
+  const programs = createHarnessPrograms({ directory, own: (id) => harnesses.get(id).own?.command ?? null });
+  const providers = openProviders(ground, scripted);
+  const programLogins = openProgramLogins(ground, { harnesses, programs, providers, clock });
+  const broker = await openBroker(ground, { clock, random, ids, providers, payment: programLogins.payment });
+  return { harnesses, programs, programLogins, broker };
 };
 
 export const openTasks = (parts: Parts, state: NodeState, loop: () => RunLoop): Tasks => {

@@ -103,9 +103,9 @@ export const workspaceDoor = (workspace: Workspace, results: Pick<Results, 'diff
 });
 
 export const tokenDoor = (broker: Broker, scripted: Scripted): TokenDoor => ({
-  mint: async ({ environmentId, taskId, upstream, budgetUsd, egress, mcp = [] }) => {
+  mint: async ({ environmentId, taskId, upstream, harness, budgetUsd, egress, mcp = [] }) => {
     if (upstream === scriptedProvider) await scripted.start();
-    return broker.tokens.mint({ environmentId, taskId, models: null, budgetUsd, egress, upstream, mcp });
+    return broker.tokens.mint({ environmentId, taskId, models: null, budgetUsd, egress, upstream, harness, mcp });
   },
   end: (environmentId) => broker.tokens.end(environmentId),
 });

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { onFailure } from '../kernel/request-failure.ts';
 import type { Tables } from '../store/tables.ts';
 import { ASKED_ANSWER_BYTES, ASKED_TOKENS } from './limits.ts';
+import type { OwnQuestions } from './own-questions.ts';
 
 /** What is asked. */
 export type Question = {
@@ -103,11 +104,23 @@ const post = (
     path,
     body,
     token,
+    sign,
     signal,
-  }: { readonly path: string; readonly body: object; readonly token: string; readonly signal: AbortSignal },
+  }: {
+    readonly path: string;
+    readonly body: object;
+    readonly token: string;
+    readonly sign: OwnQuestions['sign'];
+    readonly signal: AbortSignal;
+  },
 ): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
+    const headers = {
+      ...sign,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'anthropic-version': '2023-06-01',
+    };
     const asking = request({ socketPath, path, method: 'POST', headers, signal }, (answer) => {
       readAnswer(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
     });
@@ -120,7 +133,7 @@ const post = (
  * the gateway or the provider refused, or the answer cannot be read; the gateway knows why
  */
 export const askModel = async (
-  { socketPath, db }: { readonly socketPath: string; readonly db: Kysely<Tables> },
+  { socketPath, db, sign }: { readonly socketPath: string; readonly db: Kysely<Tables>; readonly sign: OwnQuestions['sign'] },
   question: Question,
 ): Promise<string> => {
   const { provider, model } = question.model ?? (await lastModel(db, question.environmentId));
@@ -129,6 +142,7 @@ export const askModel = async (
     path: `/models/${provider}${wire.path}`,
     body: wire.body,
     token: question.token,
+    sign,
     signal: question.signal,
   });
   if (status !== 200) throw new OrreryError('agent_failed', `The model was not asked: ${provider} answered ${status}.`);

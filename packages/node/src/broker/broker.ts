@@ -22,7 +22,8 @@ import type { LimitReport } from './model.ts';
 import { createMcpGateway, type McpGateway } from './mcp-gateway.ts';
 import { createModelGateway } from './model-gateway.ts';
 import { createPriceTable, type PriceTable } from './prices.ts';
-import type { Provider, Providers } from './providers.ts';
+import { createOwnQuestions, type OwnQuestions } from './own-questions.ts';
+import type { FindPayment, Provider, Providers } from './providers.ts';
 import { createRemembered } from './remembered.ts';
 import { createRunTokens, type MintRequest } from './run-tokens.ts';
 import { listenAt } from './socket-file.ts';
@@ -38,6 +39,8 @@ export type BrokerParts = {
   readonly log: Log;
   /** Asked at each call, so that a changed configuration holds at once; the same for the others. */
   readonly providers: () => Providers;
+  /** Logins of agent programs that pay their calls. Absent: none do. */
+  readonly payment?: FindPayment;
   /** MCP servers of the operator, by name. Absent: none. */
   readonly mcpServer?: (name: string) => Provider | null;
   readonly prices?: () => PriceTable;
@@ -88,13 +91,12 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   const ledger = createCallLedger({ store, log });
   const failures = createFailureMemory(clock);
   const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? PROVIDER_QUIET_MS });
-  const prices = parts.prices ?? builtinPrices();
   const connections = createConnections({ log, clock });
+  const own = createOwnQuestions(parts.random);
   const gateway = createModelGateway({
     tokens,
     connections,
-    providers: parts.providers,
-    prices,
+    ...paying(parts, own),
     ledger,
     failures,
     upstream,
@@ -122,18 +124,32 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
     egress: createEgressControl({ store, clock, tokens, proxy: egress, deny }),
     lastFailure: failures.last,
     budgetRefused: failures.budgetRefused,
-    ask: askAfter(ledger, parts),
+    ask: askAfter(ledger, parts, own),
     settled: ledger.settled,
     async close() {
       removeSocket();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await endOf(server);
       upstream.close();
     },
   };
 };
+
+const endOf = (server: ReturnType<typeof createServer>): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+/** How calls are paid. */
+const paying = (
+  { providers, prices = builtinPrices(), payment = () => Promise.resolve(null) }: BrokerParts,
+  { isOwn }: OwnQuestions,
+) => ({
+  providers,
+  prices,
+  payment,
+  isOwnQuestion: isOwn,
+});
 
 type EgressOwn = Pick<Parameters<typeof createEgressProxy>[0], 'tokens' | 'connections' | 'deny' | 'audit'>;
 
@@ -147,10 +163,10 @@ const builtinPrices = (): (() => PriceTable) => {
 
 /** Which model answered last is known when its calls are recorded. */
 const askAfter =
-  (ledger: CallLedger, { socketPath, store }: BrokerParts): Broker['ask'] =>
+  (ledger: CallLedger, { socketPath, store }: BrokerParts, { sign }: OwnQuestions): Broker['ask'] =>
   async (question) => {
     await ledger.settled(question.environmentId);
-    return askModel({ socketPath, db: store.read }, question);
+    return askModel({ socketPath, db: store.read, sign }, question);
   };
 
 type HttpParts = {

@@ -15,6 +15,7 @@ const OWN = [
   'accept-encoding',
   'forwarded',
   'via',
+  'x-orrery-own',
 ];
 
 const named = (headers: IncomingHttpHeaders): readonly string[] =>

@@ -14,7 +14,8 @@ import type { LimitReport, TokenIdentity } from './model.ts';
 import { isModelAllowed, readModelRequest, type ModelRequest } from './model-request.ts';
 import { gatewayFailure, passAnswer, type AnswerEnd } from './pass-answer.ts';
 import type { PriceTable } from './prices.ts';
-import type { Provider, Providers } from './providers.ts';
+import { findPaid, type Paid } from './paid.ts';
+import type { FindPayment, Provider, Providers } from './providers.ts';
 import { readBody } from './request-body.ts';
 import { isUpstreamFault, type Upstream } from './upstream.ts';
 import { refusalAnswer, type RefusalKind } from './wire-errors.ts';
@@ -22,6 +23,9 @@ import { refusalAnswer, type RefusalKind } from './wire-errors.ts';
 /** What a call needs of the broker. */
 export type CallServices = {
   readonly providers: () => Providers;
+  readonly payment: FindPayment;
+  /** Whether a request is the node's own question, which no login pays. */
+  readonly isOwnQuestion: (request: IncomingMessage) => boolean;
   readonly prices: () => PriceTable;
   readonly ledger: CallLedger;
   readonly failures: FailureMemory;
@@ -57,7 +61,7 @@ export const refuse = (
 type CallParts = { readonly exchange: Exchange; readonly identity: TokenIdentity; readonly abort: AbortController };
 type Ready = {
   readonly provider: Provider;
-  readonly key: string | null;
+  readonly paid: Paid;
   readonly endpoint: Endpoint;
   readonly request: ModelRequest;
 };
@@ -97,20 +101,20 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
         'model not allowed',
       );
     }
-    const key = await provider.key();
-    if (key === null && provider.keyStyle !== 'none')
-      return deny('no_key', `There is no key for ${provider.id}. Set one: orrery secret set ${provider.id}`, 'no key');
-    return { provider, key, endpoint, request };
+    const harness = parts.isOwnQuestion(exchange.request) ? null : (grants.harness ?? null);
+    const paid = await findPaid(parts.payment, { provider, harness, path: exchange.path });
+    return 'refused' in paid ? deny(paid.kind, paid.refused, paid.detail) : { provider, paid, endpoint, request };
   };
 
   const send = async (ready: Ready): Promise<IncomingMessage | null> => {
-    const { provider, key, request } = ready;
+    const { provider, paid, request } = ready;
     try {
       return await parts.upstream.send({
         provider,
-        key,
+        key: paid.key,
+        payment: paid.payment,
         method: exchange.request.method ?? 'GET',
-        path: exchange.path + cleanQuery(exchange.query),
+        path: paid.path + cleanQuery(exchange.query),
         headers: forwardedRequestHeaders(exchange.request.headers),
         body: request.body,
         signal: abort.signal,
@@ -170,6 +174,7 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
     const answer = await send(ready);
     if (answer === null) return abort.signal.aborted ? null : { status: 0, facts: null };
     const status = answer.statusCode ?? 502;
+    if (status === 401) ready.paid.payment?.refused();
     const windows = readLimitWindows(answer.headers);
     const retryMs = retryAfterMs(answer.headers, parts.clock.nowMs());
     if (windows.length > 0 || retryMs !== null) {

@@ -17,6 +17,8 @@ export type Grants = {
   readonly live?: readonly LiveRule[];
   /** Provider that answers every model call in place of the one the program names; absent or null: as named. */
   readonly upstream?: string | null;
+  /** Harness whose program calls, so that a login of it pays; absent or null: the provider's key. */
+  readonly harness?: string | null;
   /** MCP servers of the operator that may be called, by name; absent: none. */
   readonly mcp?: readonly string[];
 };

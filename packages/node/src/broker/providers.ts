@@ -18,6 +18,19 @@ export type Provider = {
   key(): Promise<string | null>;
 };
 
+/** What pays a call in place of its provider's key, and where such calls go. */
+export type Payment = {
+  readonly baseUrl: URL;
+  /** The path of a call below `baseUrl`; null: it is not paid by this. */
+  path(path: string): string | null;
+  headers(of: Readonly<Record<string, unknown>>): Readonly<Record<string, string>>;
+  /** Told when the provider does not know who calls. */
+  refused(): void;
+};
+
+/** Finds it for the program of a harness; null: the provider's key pays. @throws OrreryError login_failed, login_unreachable */
+export type FindPayment = (asked: { readonly harness: string; readonly provider: string }) => Promise<Payment | null>;
+
 /** Knows the providers of the node; asked at each call, so that a changed configuration holds at once. */
 export type Providers = { readonly ids: () => readonly string[]; find(id: string): Provider | null };
 

@@ -22,6 +22,7 @@ const grantsSchema = z.object({
   egress: z.array(z.string()),
   live: z.array(z.object({ rule: z.string(), decision: z.enum(['allow', 'deny']) })).default([]),
   upstream: z.string().nullable().default(null),
+  harness: z.string().nullable().default(null),
   mcp: z.array(z.string()).default([]),
 });
 
@@ -79,7 +80,7 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
   };
 
   return {
-    async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null, mcp = [] }) {
+    async mint({ environmentId, taskId, models, budgetUsd, egress, upstream = null, harness = null, mcp = [] }) {
       // A rule nobody can read is refused here, where somebody hears it.
       egress.forEach(parseEgressRule);
       const make = (kind: TokenKind): string => PREFIX[kind] + Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
@@ -87,7 +88,7 @@ export const createRunTokens = ({ store, clock, random, ids }: RunTokenParts): R
       await store.transaction(async (tx) => {
         // What the operator changed holds for the environment, whichever token it has.
         const live = (await liveEgress(tx.db, { environmentId }))?.grants.live ?? [];
-        const grants = JSON.stringify({ models, budgetUsd, egress, live, upstream, mcp });
+        const grants = JSON.stringify({ models, budgetUsd, egress, live, upstream, harness, mcp });
         await endIn(tx, environmentId);
         const row = (kind: TokenKind) => ({
           id: ids('token'),

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { CONNECT_MS } from './limits.ts';
-import { keyHeader, type Provider } from './providers.ts';
+import { keyHeader, type Payment, type Provider } from './providers.ts';
 
 /** Why there was no answer, or no end of it. */
 export type UpstreamFault = Error & { readonly kind: 'unreachable' | 'quiet' | 'gone' };
@@ -19,6 +19,8 @@ export type Upstream = {
   send(call: {
     readonly provider: Provider;
     readonly key: string | null;
+    /** Absent or null: the key pays. */
+    readonly payment?: Payment | null;
     readonly method: string;
     readonly path: string;
     readonly headers: OutgoingHttpHeaders;
@@ -40,16 +42,15 @@ export const createUpstream = ({ quietMs }: { readonly quietMs: number }): Upstr
     https: new HttpsAgent({ keepAlive: true, maxFreeSockets: 64 }),
   };
   return {
-    send: ({ provider, key, method, path, headers, body, signal }) => {
-      const { baseUrl, socket } = provider;
+    send: ({ provider, key, payment = null, method, path, headers, body, signal }) => {
+      const { baseUrl, socket } = payment === null ? provider : { baseUrl: payment.baseUrl, socket: null };
       const secure = baseUrl.protocol === 'https:' && socket === null;
       const options: RequestOptions = {
         method,
         path: `${baseUrl.pathname.replace(/\/+$/, '')}${path}`,
         headers: {
           ...headers,
-          ...provider.headers,
-          ...keyHeader(provider.keyStyle, key),
+          ...(payment === null ? { ...provider.headers, ...keyHeader(provider.keyStyle, key) } : payment.headers(headers)),
           host: baseUrl.host,
           'accept-encoding': 'identity',
           ...(body.length > 0 || method === 'POST' ? { 'content-length': String(body.length) } : {}),

@@ -3,6 +3,7 @@ import { imageName, memoryKind } from '@orrery/protocol';
 import { ASIDE_DAYS, CONVERSATION_DAYS } from '../kernel/limits.ts';
 import { codehosts } from './codehost-schema.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
+import { logins } from './login-schema.ts';
 import { mcpServers } from './mcp-schema.ts';
 
 // The node's own file. Each key here is honoured by the code of this version; a key that is not is refused.
@@ -217,6 +218,7 @@ export const nodeSchema = z.strictObject({
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits and . _ -'), provider)
     .default({})
     .describe('Model providers, by name'),
+  logins,
   codehosts,
   mcp: mcpServers,
   egress: z

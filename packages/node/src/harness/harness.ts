@@ -3,6 +3,7 @@
 
 import type { AgentTools, ConversationBody, PermissionMode } from '@orrery/protocol';
 import type { Branch, Dialogue, DialogueState } from './dialogue.ts';
+import type { HarnessLogin } from './login.ts';
 import type { McpServer, McpWay } from './mcp.ts';
 import type { TerminalWord } from './osc.ts';
 import type { ScreenStatus } from './screen-status.ts';
@@ -263,6 +264,8 @@ export type Harness = {
   readonly tools?: readonly string[];
   /** Folder below HOME where skills lie for it, by whom they are for (an id). Absent: it cannot be offered any. Pure. */
   readonly skills?: (owner: string) => string;
+  /** How a subscription pays its model calls. Absent: none can. */
+  readonly login?: HarnessLogin;
   /** How it can be given MCP servers. Absent: it takes none. */
   readonly mcp?: readonly McpWay[];
   /** Hosts that its tasks may reach beside what they ask for. Absent: none. */

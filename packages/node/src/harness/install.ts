@@ -7,7 +7,7 @@ import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OrreryError } from '@orrery/protocol/errors';
 import { z } from 'zod';
-import { createRemover } from '../files/remove.ts';
+import { removeMade } from '../files/remove-made.ts';
 import type { InstalledProgram, ProgramPin } from './harness.ts';
 import { findOwnProgram } from './own/find-program.ts';
 import { yourOwn } from './program.ts';
@@ -117,7 +117,7 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await removeStale(directory);
     // What is in its place but not whole was not put there by an installation that ended well.
-    await removeFolder(directory, place);
+    await removeMade(directory, place);
     const making = join(directory, `.making-${id}-${randomBytes(6).toString('hex')}`);
     await mkdir(making, { mode: 0o700 });
     try {
@@ -128,7 +128,7 @@ export const createHarnessPrograms = (parts: HarnessProgramsParts): HarnessProgr
         if (thrown.code !== 'ENOTEMPTY' && thrown.code !== 'EEXIST') throw thrown;
       });
     } finally {
-      await removeFolder(directory, making);
+      await removeMade(directory, making);
     }
     const after = await installed(id);
     if (after === null) throw failed(id, `${place} is there but not whole`);
@@ -264,7 +264,7 @@ const checkVersion = async ({ id, pin, executable, making, node, run }: Making):
     env,
     timeoutMs: VERSION_MS,
   });
-  await removeFolder(dirname(making), home);
+  await removeMade(dirname(making), home);
   const said = `${ran.stdout}\n${ran.stderr}`.trim();
   if (ran.exitCode === 0 && said.includes(pin.version)) return;
   throw failed(id, `it does not run here: ${said.split('\n').at(-1)?.slice(0, 200) || `exit code ${ran.exitCode}`}`);
@@ -276,25 +276,11 @@ const failed = (id: string, why: string): OrreryError =>
     fix: `orrery harness install ${id}`,
   });
 
-/** Deletes a folder that this file made; one that is gone (renamed into place) is fine. */
-const removeFolder = async (directory: string, folder: string): Promise<void> => {
-  const found = await stat(folder).catch(() => null);
-  if (found === null) return;
-  const remover = createRemover({
-    root: directory,
-    trash: join(directory, '.trash'),
-    protectedPaths: async () => [],
-    onFailure: () => undefined,
-  });
-  await remover.remove({ path: folder, device: found.dev, inode: found.ino });
-  await remover.settled();
-};
-
 /** What a killed installation left. */
 const removeStale = async (directory: string): Promise<void> => {
   for (const name of await readdir(directory)) {
     if (!name.startsWith('.making-')) continue;
     const found = await stat(join(directory, name)).catch(() => null);
-    if (found !== null && Date.now() - found.mtimeMs > STALE_MS) await removeFolder(directory, join(directory, name));
+    if (found !== null && Date.now() - found.mtimeMs > STALE_MS) await removeMade(directory, join(directory, name));
   }
 };

@@ -138,6 +138,8 @@ export type TokenDoor = {
     readonly environmentId: string;
     readonly taskId: string;
     readonly upstream: string | null;
+    /** Whose program calls; null: none, the node asks. */
+    readonly harness: string | null;
     readonly budgetUsd: number | null;
     readonly egress: readonly string[];
     /** MCP servers of the operator that its agent names; absent: none. */

@@ -2,6 +2,7 @@ import type { HarnessView } from '@orrery/protocol';
 import { inertLine } from '../../inert.ts';
 import { tableText } from '../../screen.ts';
 import type { Command } from '../command.ts';
+import { paidText } from './login.ts';
 
 /** Whether its program can be installed by the node, and is not. */
 export const isToInstall = ({ pinnedVersion, installedVersion }: HarnessView): boolean =>
@@ -21,13 +22,14 @@ export const harnessList: Command = async (context) => {
       `${one.installedVersion === null && one.program !== null ? ' ' : context.screen.good('✓')} ${one.id}${one.isDefault ? ' (default)' : ''}`,
       here,
       one.defaultModel ?? '-',
+      paidText(one.paidBy),
       inertLine(one.summary),
     ];
   });
   const missing = answer.items.find(isToInstall);
   return {
     result: answer,
-    text: tableText(context.screen, ['  harness', 'version', 'model', 'what it is'], rows),
+    text: tableText(context.screen, ['  harness', 'version', 'model', 'paid by', 'what it is'], rows),
     hints: missing === undefined ? [] : [`  orrery harness install ${missing.id}`],
   };
 };

@@ -40,4 +40,30 @@ export const harnessCommands: readonly CommandSpec[] = [
     changes: 'once',
     load: async () => (await import('./install.ts')).harnessInstall,
   },
+  {
+    noun: 'harness',
+    verb: 'login',
+    summary: 'log in to the account of an agent program',
+    detail:
+      'A subscription pays the calls of that program in place of a key. The node keeps the login and puts it on outside of the sandbox; no agent sees it.',
+    arguments: [harness],
+    options: [{ name: 'no-wait', kind: 'flag', summary: 'end when the address and the code are shown' }],
+    examples: [
+      { line: 'orrery harness login codex', does: 'by a code that you type on any device' },
+      { line: 'orrery harness login claude < token.txt', does: 'with the token that its program printed' },
+    ],
+    operations: ['harnessList', 'harnessLoginShow', 'harnessLogin'],
+    changes: 'once',
+    load: async () => (await import('./login.ts')).harnessLogin,
+  },
+  {
+    noun: 'harness',
+    verb: 'logout',
+    summary: 'forget the login of an agent program',
+    arguments: [harness],
+    examples: [{ line: 'orrery harness logout codex', does: 'its calls are paid by a key again' }],
+    operations: ['harnessList', 'harnessLogout'],
+    changes: 'once',
+    load: async () => (await import('./login.ts')).harnessLogout,
+  },
 ];

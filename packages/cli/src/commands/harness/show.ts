@@ -3,6 +3,7 @@ import { pick } from '../../names.ts';
 import { factsText } from '../../screen.ts';
 import type { Command } from '../command.ts';
 import { isToInstall } from './list.ts';
+import { paidText } from './login.ts';
 
 /** When a tool call of a conversation can be decided. */
 const gates = {
@@ -33,6 +34,7 @@ export const harnessShow: Command = async (context) => {
     ['installed', one.program === null ? null : (one.installedVersion ?? 'no')],
     ['pinned', one.pinnedVersion],
     ['model', one.defaultModel],
+    ['paid by', paidText(one.paidBy)],
     ...capabilities,
     ['tool gate', one.toolGate === null ? null : gates[one.toolGate]],
     ...one.missing.map(({ what, why }) => [`no ${what}`, inertLine(why)] as const),

@@ -114,6 +114,9 @@ const makeRepository = async ({ input, world, nodeArguments }: CommandContext): 
 
 const afterwards = ({ realModel }: DemoMade): string[] => [
   '',
+  '  The same in a browser, with a diff to review:',
+  '  orrery open',
+  '',
   '  With a real model, in a repository of yours:',
   ...(Array.isArray(realModel) ? realModel : []).map((text) => `  ${inert(text)}`),
   '  orrery run "fix the failing test"',

@@ -8,6 +8,7 @@ import { claudeArguments, claudeEnvironment, saidLine } from './launch.ts';
 import { ownSkills } from '../skills.ts';
 import { skillsPlugin } from './plugin.ts';
 import { claudeTools } from './tools.ts';
+import { claudeLogin } from './login.ts';
 import { claudePin } from './pin.ts';
 import { claudeScreen } from './screen.ts';
 import { claudeSession } from './session.ts';
@@ -53,6 +54,7 @@ export const claudeHarness: Harness = {
     effort: true,
   },
   tools: claudeTools,
+  login: claudeLogin,
   skills: ownSkills,
   mcp: ['command', 'address'],
   screen: claudeScreen,

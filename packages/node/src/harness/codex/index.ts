@@ -5,6 +5,7 @@ import type { ConversationStore, Harness, TurnContext, TurnLaunch } from '../har
 import { requireProgram } from '../program.ts';
 import { createTranslator } from '../translator.ts';
 import { codexModel, configFile, DEFAULT_MODEL } from './launch.ts';
+import { codexLogin } from './login.ts';
 import { codexPin } from './pin.ts';
 import { codexScreen } from './screen.ts';
 import { codexSession } from './session.ts';
@@ -70,6 +71,7 @@ export const codexHarness: Harness = {
     effort: true,
   },
   // It has no other place for them: who else works in this environment with it finds them, too.
+  login: codexLogin,
   skills: () => '.codex/skills',
   mcp: ['command'],
   screen: codexScreen,

@@ -36,6 +36,7 @@ export const start = async (step: Step, row: NamedRow): Promise<void> => {
     environmentId: row.id,
     taskId: row.id,
     upstream: null,
+    harness: null,
     budgetUsd: null,
     egress: prepared.settings.egress,
   });

@@ -99,6 +99,7 @@ export const launchSpec = async (parts: SessionConductorParts, given: Launching)
     environmentId: session.id,
     taskId: session.id,
     upstream: settings.upstream,
+    harness: harness.id,
     budgetUsd: session.budget_usd,
     egress: [],
     mcp: grantedServers(session),

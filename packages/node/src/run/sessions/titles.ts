@@ -68,7 +68,14 @@ const ask = async (
 ): Promise<string> => {
   const environmentId = `${id}.title`;
   const budgetUsd = (await findSession(parts.store.read, id))?.budget_usd ?? null;
-  const { run: token } = await parts.tokens.mint({ environmentId, taskId: id, upstream: null, budgetUsd, egress: [] });
+  const { run: token } = await parts.tokens.mint({
+    environmentId,
+    taskId: id,
+    upstream: null,
+    harness: null,
+    budgetUsd,
+    egress: [],
+  });
   try {
     return await parts.ask({
       ...{ environmentId, token, system, model: splitModel(named, '') },

@@ -102,6 +102,7 @@ const openNew = async (context: AttemptContext, prepared: Prepared, id: string):
     environmentId: id,
     taskId: context.task.id,
     upstream: prepared.settings.upstream,
+    harness: prepared.settings.harness,
     budgetUsd: context.intent.budgetUsd ?? null,
     mcp: grantedServers(context.task),
     egress: [...prepared.settings.egress, ...(parts.harness(prepared.settings.harness).egress ?? [])],

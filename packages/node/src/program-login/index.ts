@@ -1,0 +1,2 @@
+export { programLoginHandlers } from './routes.ts';
+export { createProgramLogins, type ProgramLogins } from './service.ts';

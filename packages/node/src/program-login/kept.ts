@@ -1,0 +1,46 @@
+// Where logins are kept: each a sealed secret of its own, `login-<harness>`.
+
+import { OrreryError } from '@orrery/protocol/errors';
+import type { Secrets } from '../config/secrets.ts';
+import type { Harness } from '../harness/harness.ts';
+import { keptLogin, type HarnessLogin, type KeptLogin, type NewLogin } from '../harness/login.ts';
+
+/** Reads and writes what is kept. */
+export type Keep = {
+  /** null: none. @throws OrreryError config_invalid when it cannot be read */
+  read(harness: Pick<Harness, 'id'> & { readonly login: HarnessLogin }): Promise<KeptLogin | null>;
+  write(id: string, login: KeptLogin): Promise<void>;
+  /** Answers whether there was one. */
+  remove(id: string): Promise<boolean>;
+};
+
+/** The name of its secret. */
+export const secretOfLogin = (harness: string): string => `login-${harness}`;
+
+export const createKeep = (secrets: Pick<Secrets, 'read' | 'set' | 'remove'>): Keep => ({
+  read: async ({ id, login }) => {
+    const text = await secrets.read(secretOfLogin(id));
+    if (text === null) return null;
+    const known = keptLogin.safeParse(json(text));
+    if (known.success) return known.data;
+    // Set by hand, or in the environment of a node that nobody sits at: the token itself.
+    if (login.accept !== undefined && !text.startsWith('{')) return asKept(login.accept(text.trim()), 0);
+    throw new OrreryError('config_invalid', `The login of ${id} cannot be read.`, {
+      rule: `It is kept in the secret "${secretOfLogin(id)}", which the node writes.`,
+      fix: `orrery harness login ${id}`,
+    });
+  },
+  write: (id, login) => secrets.set(secretOfLogin(id), JSON.stringify(login)),
+  remove: (id) => secrets.remove(secretOfLogin(id)),
+});
+
+/** A login newly got, as it is kept. */
+export const asKept = (login: NewLogin, nowMs: number): KeptLogin => ({ version: 1, ...login, ended: null, keptAtMs: nowMs });
+
+const json = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
