@@ -13,6 +13,7 @@ import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
 import { partsByButton } from './support/web-session.ts';
 import { addsARule, ruled, showsTheRules } from './support/web-policies.ts';
+import { fitsAFinger, looksAtATask, mended } from './support/web-tasks.ts';
 import { barriers, browserOfSuite, letIn, picture, pictures, pushed } from './support/web.ts';
 
 /** A red one, of one pixel. */
@@ -32,7 +33,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     const model = await modelOfSuite(
       scriptsOf({
         first: [{ text: 'Here I am.' }, { text: `I saw it: ${'red '.repeat(60)}dot.`, chunk_ms: 100 }],
-        task: [{ shell: 'echo made > made.txt' }, { text: 'It is made.' }],
+        task: mended,
         rule: ruled,
       }),
     );
@@ -95,13 +96,12 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     await page.getByRole('log').focus();
   });
 
-  it('a task is given, and what its repository checks is said before', async () => {
+  it('a task is given; what happens in it is seen, a check that fails and then passes, and it is put aside in the Inbox', async () => {
     await page.keyboard.press('T');
     await page.getByText("The repository's own script checks the result").waitFor();
     expect(await page.getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true);
     await page.getByLabel('What is to be done').fill('Make it. [task]');
-    await page.getByRole('button', { name: 'Give it' }).click();
-    await page.getByText('accepted').first().waitFor({ timeout: 60_000 });
+    await looksAtATask(page);
   });
 
   it('a rule is shown where something is asked, added by the owner, and the next same command is not asked', async () => {
@@ -271,5 +271,8 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
       await picture(page, `phone${path.replaceAll('/', '-')}`);
       expect(await barriers(page)).toEqual([]);
     }
+    const touched = await browser.open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await letIn(place, touched);
+    for (const path of ['/', '/sessions', '/environments', '/policies']) await fitsAFinger(touched, new URL(path, page.url()).href);
   });
 });

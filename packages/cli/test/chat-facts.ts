@@ -41,6 +41,7 @@ export const aSession = (more: Partial<SessionView> = {}): SessionView => ({
   generation: 1,
   turn: null,
   queued: 0,
+  uncertain: 0,
   interactions: 0,
   createdAt: at,
   changedAt: at,

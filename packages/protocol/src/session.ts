@@ -111,6 +111,8 @@ export const sessionView = z.object({
   turn: z.int().nullable(),
   /** Inputs that wait. */
   queued: z.int(),
+  /** Inputs of which nobody knows whether the program had them: yours to decide. */
+  uncertain: z.int(),
   /** It was closed: what waits is not sent before another input comes or it is resumed. */
   held: z.boolean(),
   /** The usage limit of its account that keeps what waits from being sent, and until when; null: none does, or it was resumed past it. */

@@ -39,15 +39,15 @@ const Framed = () => {
       style={{ '--tabs': tabs.length > 1 ? '2rem' : '0px' } as React.CSSProperties}
       className={`mx-auto flex min-h-dvh flex-col px-3 ${wide ? '' : 'max-w-6xl'}`}
     >
-      <header className="sticky top-0 z-10 flex h-11 items-center gap-1 border-b border-line bg-ground">
+      <header className="sticky top-0 z-10 flex h-(--head) flex-wrap content-center items-center gap-x-1 border-b border-line bg-ground">
         <span className="mr-3 font-semibold">Orrery</span>
-        <nav aria-label="Pages" className="flex min-w-0 gap-1 overflow-x-auto">
+        <nav aria-label="Pages" className="order-last flex w-full min-w-0 overflow-x-auto sm:order-none sm:w-auto sm:gap-1">
           {links.map(({ to, name }) => (
             <Link
               key={to}
               to={to}
               activeOptions={{ exact: to === '/' }}
-              className="rounded px-2 py-1 text-quiet hover:text-ink"
+              className="flex shrink-0 items-baseline rounded px-2 py-1 text-quiet hover:text-ink"
               activeProps={{ className: 'bg-raised !text-ink', 'aria-current': 'page' }}
             >
               {name}

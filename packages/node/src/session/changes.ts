@@ -39,7 +39,8 @@ export const setSession = async (
   checkChange(parts, row, wanted);
   const { budgetUsd, maxTurns, ...others } = wanted;
   const rest = { ...others, ...(others.name === undefined ? {} : { name_given: 1 }) };
-  if (others.name !== undefined) await tellRenamed(tx, row);
+  // Also what is not its name stands in other windows.
+  await tellRenamed(tx, row);
   if (budgetUsd === undefined && maxTurns === undefined) return changeSession(tx, row.id, { ...rest, nowMs });
   const { costUsd } = await parts.usageOf(row.id);
   const bounds = await budgetChange(tx.db, row, { budgetUsd, maxTurns, costUsd });

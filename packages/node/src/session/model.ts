@@ -32,6 +32,7 @@ export type SessionSurroundings = {
   readonly environment: SessionView['environment'];
   readonly turn: number | null;
   readonly queued: number;
+  readonly uncertain: number;
   readonly interactions: number;
   readonly limit: AccountLimit | null;
   readonly usage: UsageTotals;
@@ -80,6 +81,7 @@ export const toSession = (row: SessionRow, around: SessionSurroundings): Session
   generation: row.generation,
   turn: around.turn,
   queued: around.queued,
+  uncertain: around.uncertain,
   held: row.held === 1,
   limit: limitView(row, around.limit),
   budget: { usd: row.budget_usd, turns: row.max_turns, reached: row.spent as SessionView['budget']['reached'] },

@@ -116,6 +116,7 @@ export const createSessions = (parts: SessionParts): Sessions => {
       environment: environments.get(row.environment_id) ?? gone,
       turn: open.find((turn) => isActive(turn) && turn.kind === 'prompt')?.turn ?? null,
       queued: open.filter(({ state }) => state === 'pending').length,
+      uncertain: open.filter(({ state }) => state === 'uncertain').length,
       interactions: await parts.openInteractions(row.id),
       limit: await parts.accountLimit(row),
       usage: await parts.usageOf(row.id),

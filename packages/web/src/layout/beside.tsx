@@ -21,7 +21,7 @@ export const Beside = ({ path, change }: BesideProps) => {
   return (
     <section
       aria-label="Beside"
-      className="flex h-[calc(100dvh-3.5rem-var(--tabs,0px))] min-w-0 flex-1 flex-col overflow-y-auto pt-3 border-l border-line pl-3"
+      className="flex h-[calc(100dvh-var(--head)-0.75rem-var(--tabs,0px))] min-w-0 flex-1 flex-col overflow-y-auto pt-3 border-l border-line pl-3"
     >
       <div className="flex items-center gap-2 text-quiet">
         <span className="truncate">

@@ -9,7 +9,7 @@ import { Ago } from '../parts/ago.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { Facts, Line, Part } from '../parts/facts.tsx';
 import { Previews } from '../parts/previews.tsx';
-import { Empty, Failed, State } from '../parts/states.tsx';
+import { Failed, State } from '../parts/states.tsx';
 import { PullRequestPart } from '../review/pull-request.tsx';
 import { bytesText } from '../state/bytes.ts';
 import { useMayAct } from '../state/caller.ts';
@@ -60,13 +60,13 @@ const Environment = ({ environment, all }: EnvironmentProps) => {
       {why === null ? null : <p className="said text-careful">! {why}</p>}
       {environment.reason === null ? null : <p className="said text-quiet">{environment.reason}</p>}
       {mayAct ? <Actions environment={environment} /> : null}
-      <PullRequestPart subject={{ kind: 'environment', id: environment.id, pull: environment.pullRequest }} mayAct={mayAct} />
       <Part name="What it is">
         <Known environment={environment} />
       </Part>
       <Part name="Who works here">
         <Workers environment={environment} sessions={sessions} />
       </Part>
+      <PullRequestPart subject={{ kind: 'environment', id: environment.id, pull: environment.pullRequest }} mayAct={mayAct} />
       <Part name="Set-up">
         <SetUp environment={environment} />
       </Part>
@@ -107,7 +107,11 @@ const diskText = (used: number | null, limit: number | null): string | null =>
 const Workers = (props: { readonly environment: EnvironmentView; readonly sessions: readonly SessionView[] }) => {
   const { taskId, name } = props.environment;
   if (props.sessions.length === 0 && taskId === null)
-    return <Empty command={`orrery session start --env ${name} "…"`}>Nobody works here now.</Empty>;
+    return (
+      <p className="text-quiet">
+        Nobody works here now. <Line>{`orrery session start --env ${name} "…"`}</Line>
+      </p>
+    );
   return (
     <ul>
       {props.sessions.map(({ id, name: session, state, harness }) => (

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useAside } from '../inbox/aside.ts';
+import { Line } from '../inbox/line.tsx';
+import { waitingSessions, waitingTasks } from '../inbox/waits.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Ask } from '../parts/ask.tsx';
 import { Notifying } from '../parts/notifying.tsx';
 import { NewWork } from '../parts/new-work.tsx';
-import { Empty, State } from '../parts/states.tsx';
+import { Empty } from '../parts/states.tsx';
 import { together } from '../parts/together.ts';
 import { useOpenAsks } from '../state/needs.ts';
 import { node } from '../state/node.ts';
@@ -13,11 +15,12 @@ import { node } from '../state/node.ts';
 const useWaiting = () => {
   const asks = useOpenAsks();
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: () => node.call('sessionList', { query: { limit: 200 } }) });
-  const tasks = useQuery({
+  const tasks = useQuery({ queryKey: ['tasks'], queryFn: () => node.call('taskList', { query: { limit: 100 } }) });
+  const waiting = useQuery({
     queryKey: ['tasks', 'waiting'],
     queryFn: () => node.call('taskList', { query: { state: 'waiting' } }),
   });
-  return together({ asks, sessions, tasks });
+  return together({ asks, sessions, tasks, waiting });
 };
 
 type Waiting = NonNullable<ReturnType<typeof useWaiting>['data']>;
@@ -33,13 +36,15 @@ export const InboxPage = () => {
   );
 };
 
-const Inbox = ({ asks, sessions, tasks }: Waiting) => {
-  const failed = sessions.items.filter(({ state }) => state === 'failed');
-  const nothing = asks.items.length + failed.length + tasks.items.length === 0;
+const Inbox = ({ asks, sessions, tasks, waiting }: Waiting) => {
+  const aside = useAside();
+  // One that waits may be older than those of the first page.
+  const all = [...tasks.items, ...waiting.items.filter(({ id }) => !tasks.items.some((one) => one.id === id))];
+  const lines = [...waitingSessions(sessions.items), ...waitingTasks(all, Date.now())].filter(({ key }) => !aside.has(key));
   return (
     <>
       <NewWork />
-      {nothing ? (
+      {asks.items.length + lines.length === 0 ? (
         <Empty command='orrery session start "look at the failing test"'>
           Nothing waits for you. To give an agent something to do:
         </Empty>
@@ -47,24 +52,11 @@ const Inbox = ({ asks, sessions, tasks }: Waiting) => {
       {asks.items.map((asked) => (
         <Ask key={asked.id} asked={asked} />
       ))}
-      {failed.map(({ id, name, reason }) => (
-        <p key={id} className="said flex gap-2 border-b border-line py-1.5">
-          <State state="failed" />
-          <Link to="/sessions/$name" params={{ name: id }} className="text-accent underline">
-            {name}
-          </Link>
-          {reason}
-        </p>
-      ))}
-      {tasks.items.map(({ id, waitingFor }) => (
-        <p key={id} className="said flex gap-2 border-b border-line py-1.5">
-          <State state="waiting" />
-          <Link to="/tasks/$name" params={{ name: id }} className="font-mono text-accent underline">
-            {id}
-          </Link>
-          {waitingFor}
-        </p>
-      ))}
+      <ul aria-label="To be looked at">
+        {lines.map((waits) => (
+          <Line key={waits.key} waits={waits} aside={() => aside.put(waits.key)} />
+        ))}
+      </ul>
       <Notifying />
     </>
   );

@@ -22,7 +22,7 @@ import { useTranscript } from '../state/use-transcript.ts';
 export const SessionPage = () => {
   const { name } = useParams({ strict: false }) as { readonly name: string };
   return (
-    <div className="flex h-[calc(100dvh-4.5rem-var(--tabs,0px))] flex-col">
+    <div className="flex h-[calc(100dvh-var(--head)-1.75rem-var(--tabs,0px))] flex-col">
       <Answer query={useSession(name)}>{(session) => <Conversation key={session.id} session={session} />}</Answer>
     </div>
   );

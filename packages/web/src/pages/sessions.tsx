@@ -46,7 +46,7 @@ export const SessionsPage = () => {
 
 const Row = ({ session }: { readonly session: SessionView }) => (
   <li className="flex min-h-7 flex-wrap items-baseline gap-x-3 border-b border-line py-1">
-    <span className="w-20">
+    <span className="w-24">
       <State state={session.state} />
     </span>
     <Link to="/sessions/$name" params={{ name: session.id }} className="font-semibold hover:underline">
@@ -68,7 +68,7 @@ const Row = ({ session }: { readonly session: SessionView }) => (
 /** It has no page: nothing of it is the node's to show or to do. */
 const AttachedRow = ({ session }: { readonly session: AttachedView }) => (
   <li className="flex min-h-7 flex-wrap items-baseline gap-x-3 border-b border-line py-1">
-    <span className="w-20">
+    <span className="w-24">
       <State state="attached" />
     </span>
     <span className="font-semibold">{session.name}</span>

@@ -1,13 +1,16 @@
 import type { Task } from '@orrery/protocol';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Ago } from '../parts/ago.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { AsCli } from '../parts/copy.tsx';
-import { State } from '../parts/states.tsx';
+import { Failed, State } from '../parts/states.tsx';
+import { Sure } from '../parts/sure.tsx';
 import { Again } from '../review/apply.tsx';
 import { Checks } from '../review/checks.tsx';
 import { PullRequestPart, type PullSubject } from '../review/pull-request.tsx';
+import { TaskLog } from '../session/task-log.tsx';
+import { Words } from '../session/words.tsx';
 import { useMayAct } from '../state/caller.ts';
 import { node } from '../state/node.ts';
 
@@ -27,7 +30,8 @@ const OneTask = ({ task }: { readonly task: Task }) => {
       <TaskHead task={task} command={`orrery task show ${task.id}`} />
       <p className="said my-2 max-h-72 overflow-auto rounded bg-raised px-3 py-2">{task.prompt}</p>
       {task.reason === null ? null : <p className="said text-careful">{task.reason}</p>}
-      {task.result?.summary == null ? null : <p className="said my-2">{task.result.summary}</p>}
+      {task.waitingFor === null ? null : <p className="said text-careful">! {task.waitingFor}</p>}
+      {task.result?.summary == null ? null : <Words text={task.result.summary} />}
       {task.continues === null ? null : (
         <p>
           It continues{' '}
@@ -44,10 +48,33 @@ const OneTask = ({ task }: { readonly task: Task }) => {
             Terminals
           </Link>
         ) : null}
-        {mayAct && task.result === null ? <Again task={task} /> : null}
+        {mayAct ? <Again task={task} /> : null}
+        {mayAct ? <Stop task={task} /> : null}
       </div>
       <Checks task={task} />
+      <TaskLog key={task.id} task={task} />
       {hasChanges(task) ? <PullRequestPart subject={pullOfTask(task)} mayAct={mayAct} /> : null}
+    </>
+  );
+};
+
+/** Ends a task that goes on. */
+const Stop = ({ task }: { readonly task: Task }) => {
+  const queries = useQueryClient();
+  const stop = useMutation({
+    mutationFn: () => node.call('taskCancel', { params: { id: task.id }, body: {} }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['task'] }),
+  });
+  if (task.verdict !== null) return null;
+  return (
+    <>
+      <Sure
+        name="Stop it"
+        says="It and all that it started end; what it changed so far is saved."
+        disabled={stop.isPending}
+        act={() => stop.mutate()}
+      />
+      {stop.error === null ? null : <Failed error={stop.error} />}
     </>
   );
 };

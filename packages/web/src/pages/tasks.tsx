@@ -31,20 +31,22 @@ export const TasksPage = () => {
   );
 };
 
+/** So many files, in words. */
+export const filesText = (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`;
+
 const Row = ({ task }: { readonly task: Task }) => (
   <li className="flex min-h-7 flex-wrap items-baseline gap-x-3 border-b border-line py-1">
-    <span className="w-20">
+    <span className="w-24">
       <State state={task.verdict ?? task.state} />
     </span>
-    <Link to="/tasks/$name" params={{ name: task.id }} className="said min-w-40 flex-1 hover:underline">
+    <Link to="/tasks/$name" params={{ name: task.id }} className="said min-w-56 flex-1 hover:underline">
       {task.prompt.split('\n')[0]?.slice(0, 200)}
     </Link>
-    <span className="text-quiet">
+    <span className="ml-auto text-quiet">
       {task.project?.name ?? 'no project'} · {task.harness}
-      {task.result === null ? '' : ` · ${task.result.filesChanged} files`}
+      {task.result === null ? '' : ` · ${filesText(task.result.filesChanged)}`} · <Ago at={task.createdAt} />
     </span>
-    {task.waitingFor === null ? null : <span className="said text-careful">{task.waitingFor}</span>}
-    {task.reason === null ? null : <span className="said w-full text-quiet">{task.reason}</span>}
-    <Ago at={task.createdAt} />
+    {task.waitingFor === null ? null : <span className="said w-full text-careful sm:pl-27">{task.waitingFor}</span>}
+    {task.reason === null ? null : <span className="said w-full text-quiet sm:pl-27">{task.reason}</span>}
   </li>
 );

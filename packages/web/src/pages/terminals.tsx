@@ -37,7 +37,7 @@ const Terminals = ({ environment, items }: TerminalsProps) => {
   const { show, begun, open, again } = useOpening(environment);
   const shown = items.find(({ id }) => id === terminal) ?? items.findLast(({ state }) => state === 'running') ?? items.at(-1);
   return (
-    <div className="flex h-[calc(100dvh-4.5rem-var(--tabs,0px))] flex-col">
+    <div className="flex h-[calc(100dvh-var(--head)-1.75rem-var(--tabs,0px))] flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line pb-2">
         <h1 className="said font-semibold">Terminals of {environment}</h1>
         <ul className="flex flex-wrap gap-1" aria-label="Terminals">

@@ -71,7 +71,7 @@ const Models = ({ items }: { readonly items: readonly ModelUsage[] }) => {
 
 const Model = ({ one, most }: { readonly one: ModelUsage; readonly most: number }) => (
   <tr className="border-b border-line">
-    <th className="py-1 text-left font-normal">
+    <th className="min-w-44 py-1 text-left font-normal">
       <span className="said">
         {visible(one.provider)}/{visible(one.model)}
       </span>

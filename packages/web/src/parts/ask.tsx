@@ -1,10 +1,13 @@
 import type { InteractionAnswer, InteractionView } from '@orrery/protocol';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { Edits } from '../session/edits.tsx';
+import { toolInputOf } from '../session/tool-input.ts';
+import { Words } from '../session/words.tsx';
 import { Asker } from '../session/asker.tsx';
 import { ByRule, mayHaveRule } from '../session/by-rule.tsx';
-import { visible } from '../review/inert.ts';
+import { exact, visible } from '../review/inert.ts';
 import { node } from '../state/node.ts';
 import { Ago } from './ago.tsx';
 import { Button } from './button.tsx';
@@ -40,7 +43,7 @@ export const Ask = ({ asked, named = true }: { readonly asked: InteractionView; 
       <Asked ask={ask} />
       <Policy ask={ask} />
       <Asker asked={asked} />
-      <Questions questions={ask.questions} answers={answers} change={setAnswers} />
+      <Questions title={ask.title} questions={ask.questions} answers={answers} change={setAnswers} />
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {outcomes
           .filter((one) => ask.outcomes.includes(one))
@@ -85,7 +88,7 @@ const useAnswer = ({ id, revision }: InteractionView) => {
   });
 };
 
-const outcomes = ['approved', 'approved-for-session', 'denied', 'answered'] as const;
+const outcomes = ['approved', 'answered', 'approved-for-session', 'denied'] as const;
 const looks = { approved: 'main', answered: 'main', denied: 'bad', 'approved-for-session': 'plain' } as const;
 
 const Title = ({ asked, named }: { readonly asked: InteractionView; readonly named: boolean }) => (
@@ -93,8 +96,8 @@ const Title = ({ asked, named }: { readonly asked: InteractionView; readonly nam
     <span className="text-careful" aria-hidden="true">
       !
     </span>
-    <span className="said">{asked.ask.title}</span>
-    <span className="ml-auto flex gap-2 font-normal">
+    <span className="said">{visible(asked.ask.title)}</span>
+    <span className="ml-auto flex items-baseline gap-2 font-normal">
       {named ? (
         <Link to="/sessions/$name" params={{ name: asked.sessionId }} className="text-accent underline">
           {asked.sessionName}
@@ -117,19 +120,30 @@ const Policy = ({ ask: { policy } }: { readonly ask: InteractionView['ask'] }) =
 /** The exact thing that is asked. */
 const Asked = ({ ask }: { readonly ask: InteractionView['ask'] }) => (
   <>
-    {ask.command === null ? null : <pre className="said my-1 rounded bg-ground p-2 font-mono">{ask.command}</pre>}
+    {ask.command === null ? null : <pre className="said my-1 rounded bg-ground p-2 font-mono">{exact(ask.command)}</pre>}
     {ask.paths.map((path) => (
       <p key={path} className="said font-mono text-quiet">
-        {path}
+        {exact(path)}
       </p>
     ))}
-    {ask.detail === '' || ask.detail === ask.command ? null : (
-      <details open={ask.command === null && ask.questions.length === 0} className="my-1">
-        <summary className="cursor-pointer text-quiet">All that it said</summary>
-        <pre tabIndex={0} className="said max-h-72 overflow-auto rounded bg-ground p-2 font-mono">
-          {ask.detail}
-        </pre>
-      </details>
-    )}
+    <Detail ask={ask} />
   </>
 );
+
+/** The change of a file as lines that go and come, a plan as words, and all that was said as it came. */
+const Detail = ({ ask }: { readonly ask: InteractionView['ask'] }) => {
+  const given = useMemo(() => toolInputOf(ask.detail), [ask.detail]);
+  if (ask.detail === '' || ask.detail === ask.command) return null;
+  if (ask.kind === 'plan') return <Words text={ask.detail} />;
+  return (
+    <>
+      {given.kind === 'edit' ? <Edits edits={given.edits} /> : null}
+      <details open={ask.command === null && ask.questions.length === 0 && given.kind !== 'edit'} className="my-1">
+        <summary className="cursor-pointer text-quiet">All that it said</summary>
+        <pre tabIndex={0} className="said max-h-72 overflow-auto rounded bg-ground p-2 font-mono">
+          {exact(ask.detail)}
+        </pre>
+      </details>
+    </>
+  );
+};

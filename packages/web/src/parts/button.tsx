@@ -1,6 +1,7 @@
 /** A button; what it does stands on it. */
 export const Button = ({
   look = 'plain',
+  className = '',
   ...rest
 }: React.ButtonHTMLAttributes<HTMLButtonElement> & {
   readonly 'data-outcome'?: string;
@@ -9,7 +10,7 @@ export const Button = ({
   <button
     type="button"
     {...rest}
-    className={`min-h-7 cursor-pointer rounded border px-3 disabled:cursor-default disabled:opacity-50 ${styles[look]}`}
+    className={`min-h-7 cursor-pointer rounded border px-3 disabled:cursor-default disabled:opacity-50 ${styles[look]} ${className}`}
   />
 );
 

@@ -58,7 +58,7 @@ export const Composer = ({ session }: { readonly session: SessionView }) => {
           event.preventDefault();
           if (!mine && can) sending.send.mutate('prompt');
         }}
-        className="said w-full resize-y rounded border border-line bg-ground px-2 py-1"
+        className="said w-full resize-y rounded border border-line bg-ground px-2 py-1 max-sm:h-14"
       />
       <PickedFiles files={sending.files} remove={sending.remove} />
       <Ways sending={sending} can={can} over={over} busy={session.turn !== null} />

@@ -6,6 +6,8 @@ type Value = Answers[string];
 
 /** What an agent wants to know, each with what fits; what is said is checked by the node. */
 export const Questions = (props: {
+  /** What stands above them already: a question that says the same is not read twice. */
+  readonly title: string;
   readonly questions: readonly Question[];
   readonly answers: Answers;
   readonly change: (answers: Answers) => void;
@@ -13,7 +15,7 @@ export const Questions = (props: {
   <>
     {props.questions.map((asked) => (
       <fieldset key={asked.key} className="my-2">
-        <legend className="said">
+        <legend className={asked.text === props.title ? 'sr-only' : 'said'}>
           {asked.text}
           {asked.required ? '' : ' (may be left out)'}
         </legend>
@@ -85,6 +87,7 @@ const Words = ({ asked, value, change }: FieldProps) => {
       aria-label={asked.choices.length > 0 ? `${asked.text}: in words of your own` : asked.text}
       type={isNumber ? 'number' : 'text'}
       value={chosen || value === null || typeof value === 'boolean' ? '' : String(value)}
+      placeholder={asked.choices.length > 0 ? 'or in words of your own' : undefined}
       onChange={({ target }) => change(isNumber && target.value !== '' ? target.valueAsNumber : target.value)}
       className="h-7 w-full rounded border border-line bg-ground px-2"
     />

@@ -1,21 +1,15 @@
 import type { OrreryEvent } from '@orrery/protocol';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { visible, withoutStyles } from '../review/inert.ts';
 import { Beside, Plan } from '../session/beside.tsx';
+import { Edits } from '../session/edits.tsx';
 import { Given } from '../session/given.tsx';
 import { bookkeeping } from '../session/said.ts';
+import { toolInputOf } from '../session/tool-input.ts';
+import { Words } from '../session/words.tsx';
 
 /** Lines of a tool's output that stand there unfolded. */
 const SHOWN_LINES = 6;
-
-/** The command of a tool's input, where it is one; else all of it. */
-const commandOf = (input: string): string => {
-  try {
-    const { command } = JSON.parse(input) as { readonly command?: unknown };
-    return typeof command === 'string' ? command : input;
-  } catch {
-    return input;
-  }
-};
 
 type RowProps = { readonly event: OrreryEvent; readonly undone: boolean };
 
@@ -42,15 +36,11 @@ const Plain = ({ event }: { readonly event: OrreryEvent }) => {
     case 'background':
       return <Beside side={body} />;
     case 'text':
-      return <p className="said my-2">{body.text}</p>;
+      return <Words text={body.text} />;
     case 'thinking':
       return <Folded summary="Thinking" text={body.text} />;
     case 'tool.call':
-      return (
-        <p className="said mt-2 font-mono text-quiet">
-          <span className="text-accent">→ {body.tool}</span> {commandOf(body.input)}
-        </p>
-      );
+      return <Call tool={body.tool} input={body.input} />;
     case 'tool.result':
       return <Output text={body.output} failed={body.failed} />;
     case 'notice':
@@ -69,6 +59,18 @@ const Plain = ({ event }: { readonly event: OrreryEvent }) => {
     default:
       return <p className="said my-1 text-quiet">{bookkeeping(body)}</p>;
   }
+};
+
+const Call = ({ tool, input }: { readonly tool: string; readonly input: string }) => {
+  const given = useMemo(() => toolInputOf(input), [input]);
+  return (
+    <>
+      <p className="said mt-2 font-mono text-quiet">
+        <span className="text-accent">→ {tool}</span> {given.kind === 'edit' ? null : visible(given.text)}
+      </p>
+      {given.kind === 'edit' ? <Edits edits={given.edits} /> : null}
+    </>
+  );
 };
 
 const TurnEnd = ({ outcome, message }: { readonly outcome: string; readonly message: string | null }) =>
@@ -90,7 +92,7 @@ const Folded = ({ summary, text }: { readonly summary: string; readonly text: st
 
 const Output = ({ text, failed }: { readonly text: string; readonly failed: boolean }) => {
   const [open, setOpen] = useState(false);
-  const lines = text.trimEnd().split('\n');
+  const lines = withoutStyles(text).trimEnd().split('\n');
   const hidden = open ? 0 : Math.max(0, lines.length - SHOWN_LINES);
   if (text.trim() === '') return failed ? <p className="text-bad">✗ failed</p> : null;
   return (

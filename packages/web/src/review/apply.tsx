@@ -16,7 +16,7 @@ export const Apply = ({ task, leftOut }: { readonly task: Task; readonly leftOut
     onSettled: () => queries.invalidateQueries({ queryKey: ['task'] }),
   });
   return (
-    <section aria-label="Apply" className="mt-3 border-t border-line px-2 pt-2">
+    <section aria-label="Apply" className="mt-3 border-t border-line pt-2">
       <h2 className="font-semibold">Apply</h2>
       <p className="text-quiet">
         {task.appliedAt === null ? 'It was not applied yet.' : `Applied ${new Date(task.appliedAt).toLocaleString()}.`}

@@ -2,7 +2,7 @@ import type { Attempt, Stage, Task } from '@orrery/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Failed } from '../parts/states.tsx';
 import { node } from '../state/node.ts';
-import { visible } from './inert.ts';
+import { visible, withoutStyles } from './inert.ts';
 
 /** What the repository's own scripts said, beside the change: those of the newest attempt. */
 export const Checks = ({ task }: { readonly task: Task }) => {
@@ -12,18 +12,33 @@ export const Checks = ({ task }: { readonly task: Task }) => {
   });
   if (error !== null) return <Failed error={error} />;
   const newest = data?.items.at(-1);
-  const validation = task.result?.validation ?? null;
+  const stages = newest === undefined ? [] : hooksOf(newest);
   return (
     <section aria-label="Checks" className="mt-3 border-t border-line pt-2">
-      <h2 className="px-2 font-semibold">Checks</h2>
-      {validation === null ? (
-        <p className="px-2 text-quiet">No validation script checked this result.</p>
-      ) : (
-        <Check name="validation" passed={validation.passed} note={endOf(validation)} output={validation.output} />
-      )}
-      {newest === undefined ? null : hooksOf(newest).map((stage) => <Hook key={`${stage.name} ${stage.round}`} stage={stage} />)}
+      <h2 className="font-semibold">Checks</h2>
+      <Decided task={task} round={newest?.stages.findLast(({ name }) => name === 'validate')?.round ?? 1} />
+      {stages.map((stage) => (
+        <Hook key={`${stage.name} ${stage.round}`} stage={stage} />
+      ))}
     </section>
   );
+};
+
+/** The check that decided; while a task runs, none has. */
+const Decided = ({ task, round }: { readonly task: Task; readonly round: number }) => {
+  const validation = task.result?.validation ?? null;
+  if (validation !== null)
+    return (
+      <Check
+        name="validation"
+        passed={validation.passed}
+        open={!validation.passed}
+        note={`${endOf(validation)}${round > 1 ? `, in round ${round}, the last` : ''}`}
+        output={validation.output}
+      />
+    );
+  const words = task.verdict === null ? 'The result is checked when it is there.' : 'No validation script checked this result.';
+  return <p className="text-quiet">{words}</p>;
 };
 
 const endOf = ({ exitCode, timedOut, limit }: NonNullable<NonNullable<Task['result']>['validation']>): string =>
@@ -33,37 +48,51 @@ const endOf = ({ exitCode, timedOut, limit }: NonNullable<NonNullable<Task['resu
 const hooksOf = ({ stages }: Attempt): readonly Stage[] => {
   const last = stages.findLast(({ name }) => name === 'validate');
   return stages.filter((stage) => {
-    if (stage === last) return false;
+    if (stage === last && stage.state !== 'running') return false;
     return ['init', 'before', 'validate', 'goal', 'output', 'after'].includes(stage.name) && stage.state !== 'skipped';
   });
 };
 
 const Hook = ({ stage }: { readonly stage: Stage }) => (
   <Check
-    name={stage.round > 1 ? `${stage.name} ${stage.round}` : stage.name}
-    passed={stage.state === 'passed'}
+    name={
+      stage.name === 'validate'
+        ? `validation, round ${stage.round}`
+        : stage.round > 1
+          ? `${stage.name} ${stage.round}`
+          : stage.name
+    }
+    passed={stage.state === 'passed' ? true : stage.state === 'running' ? null : false}
+    open={stage.state !== 'passed' && stage.state !== 'running' && stage.name !== 'validate'}
     note={stage.note ?? stage.state}
     output={stage.output ?? ''}
   />
 );
 
-type CheckProps = { readonly name: string; readonly passed: boolean; readonly note: string; readonly output: string };
+type CheckProps = {
+  readonly name: string;
+  /** Null: it goes on. */
+  readonly passed: boolean | null;
+  readonly open: boolean;
+  readonly note: string;
+  readonly output: string;
+};
 
-const Check = ({ name, passed, note, output }: CheckProps) => {
+const Check = ({ name, passed, open, note, output }: CheckProps) => {
   const head = (
     <>
-      <span className={passed ? 'text-good' : 'text-bad'}>
-        {passed ? '✓' : '✗'} {name}
+      <span className={passed === null ? 'text-accent' : passed ? 'text-good' : 'text-bad'}>
+        {passed === null ? '●' : passed ? '✓' : '✗'} {name}
       </span>{' '}
       <span className="said text-quiet">{note}</span>
     </>
   );
-  if (output.trim() === '') return <p className="px-2 py-0.5">{head}</p>;
+  if (output.trim() === '') return <p className="py-0.5">{head}</p>;
   return (
-    <details open={!passed} className="px-2 py-0.5">
+    <details open={open} className="py-0.5">
       <summary className="cursor-pointer">{head}</summary>
       <pre tabIndex={0} aria-label={`Output of ${name}`} className="said max-h-72 overflow-auto rounded bg-raised p-2 font-mono">
-        {output.trimEnd().split('\n').map(visible).join('\n')}
+        {withoutStyles(output).trimEnd().split('\n').map(visible).join('\n')}
       </pre>
     </details>
   );

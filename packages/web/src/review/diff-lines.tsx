@@ -85,7 +85,7 @@ const Begin = (props: { readonly place: Place | null; readonly writing: boolean;
       disabled={place === null}
       aria-label={label}
       aria-expanded={writing}
-      className="w-5 shrink-0 cursor-pointer text-accent opacity-0 hover:opacity-100 focus-visible:opacity-100 disabled:invisible pointer-coarse:opacity-100"
+      className="fine w-5 shrink-0 cursor-pointer text-accent opacity-0 hover:opacity-100 focus-visible:opacity-100 disabled:invisible pointer-coarse:opacity-100"
       onClick={begin}
     >
       +

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visible } from './inert.ts';
+import { exact, visible, withoutStyles } from './inert.ts';
 import { linesOf, pairsOf } from './lines.ts';
 
 const hunk = { oldStart: 5, newStart: 7, lines: [' a', '-b', '-c', '+d', '\\ No newline at end of file', ' e'] };
@@ -27,5 +27,10 @@ describe('lines of a hunk', () => {
 
   it('hide nothing: what cannot be seen or turns text around is named', () => {
     expect(visible('a\u001b[31m\u202eb\u200bc\td\r')).toBe('a⟨U+001B⟩[31m⟨U+202E⟩b⟨U+200B⟩c\td⟨U+000D⟩');
+  });
+
+  it('shows blank letters and other spaces of what is asked, and takes colours from what was printed', () => {
+    expect(exact('rm\u00a0-rf\u3164 /\u{e0041}\n\tnext')).toBe('rm⟨U+00A0⟩-rf⟨U+3164⟩ /⟨U+E0041⟩\n\tnext');
+    expect(withoutStyles('\u001b[1;31mred\u001b[0m \u001b]0;title\u0007plain')).toBe('red plain');
   });
 });

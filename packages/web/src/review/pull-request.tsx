@@ -72,7 +72,7 @@ export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) =>
   useCommands([{ id: 'pull request', does, group: 'Do', keys: 'P', when: () => can && !isOver(pull), run: act }]);
   if (!mayAct && pull === null) return null;
   return (
-    <section aria-label="Pull request" className="mt-3 border-t border-line px-2 pt-2">
+    <section aria-label="Pull request" className="mt-3 mb-6 border-t border-line pt-2">
       <h2 className="font-semibold">Pull request</h2>
       {pull === null ? null : <Known pull={pull} />}
       <Missing outlook={data} again={() => void refetch()} />

@@ -32,7 +32,7 @@ export const Review = (props: {
   useCommands(commandsOf({ choosing, at, choose, turn }));
   const file = change.files[at];
   return (
-    <div className="grid flex-1 items-start gap-4 lg:grid-cols-[24rem_minmax(0,1fr)]">
+    <div className="grid flex-1 content-start items-start gap-4 lg:grid-cols-[22rem_minmax(0,1fr)]">
       <aside className="min-w-0 lg:sticky lg:top-14">
         <Files
           change={change}

@@ -1,6 +1,7 @@
 import type { SessionView } from '@orrery/protocol';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { useCommands } from '../commands/use-commands.ts';
+import { Button } from '../parts/button.tsx';
 import type { Row } from '../state/transcript.ts';
 import { Beside, Plan } from './beside.tsx';
 import { Settings } from './settings.tsx';
@@ -14,17 +15,24 @@ type BarProps = { readonly session: SessionView; readonly rows: readonly Row[] }
 /** How a session works, what it took, and what goes on beside its words. */
 export const SessionBar = ({ session, rows }: BarProps) => {
   const [shown, setShown] = useState(false);
+  const [unfolded, unfold] = useState(false);
   useCommands([
     { id: 'checkpoints', does: 'show the checkpoints of this session', group: 'Do', keys: 'h', run: () => setShown(true) },
   ]);
   return (
-    <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-b border-line py-1.5">
-      <Settings session={session} />
-      <Usage session={session} />
-      <button type="button" className="cursor-pointer text-accent underline" onClick={() => setShown(true)}>
-        Checkpoints
-      </button>
-      <WorkOf rows={rows} />
+    <div className="border-b border-line py-1.5">
+      {/* On a phone the words have the room; what is set is a touch away. */}
+      <Button className="sm:hidden" aria-expanded={unfolded} onClick={() => unfold(!unfolded)}>
+        {session.effectiveModel ?? session.model ?? session.harness} · {session.mode} …
+      </Button>
+      <div className={`${unfolded ? 'flex' : 'hidden'} flex-wrap items-baseline gap-x-4 gap-y-1 sm:flex`}>
+        <Settings session={session} />
+        <Usage session={session} />
+        <button type="button" className="cursor-pointer text-accent underline" onClick={() => setShown(true)}>
+          Checkpoints
+        </button>
+        <WorkOf rows={rows} />
+      </div>
       {shown ? (
         <Suspense fallback={null}>
           <Checkpoints session={session} close={() => setShown(false)} />

@@ -2,6 +2,7 @@
 
 import type { QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useSyncExternalStore } from 'react';
+import { everything, isOld, oldSince, type Old } from './about.ts';
 import { node } from './node.ts';
 
 /** Answers are asked for again at most this often while events come. */
@@ -42,15 +43,21 @@ export const useConnection = (): Connection => {
 
 /** Marks answers as old when the node says that something changed. */
 export const followNode = (queries: QueryClient, { become }: Pick<Live, 'become'>): void => {
-  let waiting = false;
-  const changed = (): void => {
-    if (waiting) return;
-    waiting = true;
-    setTimeout(() => {
-      waiting = false;
-      void queries.invalidateQueries();
-    }, QUIET_MS);
+  let old: Old[] | typeof everything | null = null;
+  const tell = (): void => {
+    const since = old;
+    old = null;
+    if (since === null) return;
+    void (since === everything
+      ? queries.invalidateQueries()
+      : queries.invalidateQueries({ predicate: ({ queryKey, state }) => isOld(since, { queryKey, data: state.data }) }));
   };
+  const add = (more: readonly Old[] | typeof everything): void => {
+    if (more.length === 0) return;
+    if (old === null) setTimeout(tell, QUIET_MS);
+    old = more === everything || old === everything ? everything : [...(old ?? []), ...more];
+  };
+  const changed = (): void => add(everything);
   const follow = async (): Promise<void> => {
     const { seq } = await node.call('snapshot');
     const onConnection = (lost: unknown): void => {
@@ -58,7 +65,7 @@ export const followNode = (queries: QueryClient, { become }: Pick<Live, 'become'
       if (lost === null) changed();
     };
     for await (const event of node.events({ after: seq, onConnection, onReset: changed, awayMs: Number.MAX_SAFE_INTEGER }))
-      if (concernsLists(event.body.kind)) changed();
+      add(oldSince(event));
   };
   const keepFollowing = (): void =>
     void follow().catch(() => {
@@ -67,7 +74,3 @@ export const followNode = (queries: QueryClient, { become }: Pick<Live, 'become'
     });
   keepFollowing();
 };
-
-/** What is said inside a conversation is read by its own page. */
-const concernsLists = (kind: string): boolean =>
-  !['text', 'thinking', 'tool.call', 'tool.result', 'usage', 'stage.output', 'user'].includes(kind);
