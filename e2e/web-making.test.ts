@@ -273,6 +273,7 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
     }
     const touched = await browser.open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     await letIn(place, touched);
-    for (const path of ['/', '/sessions', '/environments', '/policies']) await fitsAFinger(touched, new URL(path, page.url()).href);
+    for (const path of ['/', '/sessions', '/environments', '/policies'])
+      await fitsAFinger(touched, new URL(path, page.url()).href);
   });
 });

@@ -44,7 +44,10 @@ export const looksAtATask = async (page: Page): Promise<void> => {
 export const fitsAFinger = async (page: Page, url: string): Promise<void> => {
   await page.goto(url);
   await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
-  const box = await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'Node' }).boundingBox();
+  const box = await page
+    .getByRole('navigation', { name: 'Pages', exact: true })
+    .getByRole('link', { name: 'Node' })
+    .boundingBox();
   expect((box?.x ?? 999) + (box?.width ?? 999)).toBeLessThanOrEqual(390);
   const small = await page.evaluate(`[...document.querySelectorAll('button, select')]
     .filter((one) => one.offsetParent !== null && !one.classList.contains('fine') && one.getBoundingClientRect().height < 40)
