@@ -12,5 +12,6 @@ export const conversationFiles: readonly string[] = [
   'e2e/spoken-turns.test.ts',
   'e2e/turn-programs.test.ts',
   'e2e/web-making.test.ts',
+  'e2e/web-proofs.test.ts',
   'e2e/web.test.ts',
 ];

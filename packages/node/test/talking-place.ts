@@ -287,7 +287,7 @@ const startNode = async (
       store: pausing(store, paused),
     },
     attachmentBytes: (id) => attachmentBytes(join(directory, 'attachments'), id),
-    sessions: { idleMs: 3_600_000_000, interactionMs: INTERACTION_MS, titleModel: () => place.titleModel },
+    sessions: { idleMs: 3_600_000_000, interactionMs: () => INTERACTION_MS, titleModel: () => place.titleModel },
     environments: {
       begin: () => undefined,
       settled: async () => undefined,

@@ -30,7 +30,7 @@ import { accountLimit } from '../run/account-limits.ts';
 import { dropConversation } from '../run/conversation.ts';
 import { createSessionsConductor, dropRefs, type SessionsConductor } from '../run/sessions/index.ts';
 import type { ConductorParts } from '../run/doors.ts';
-import { SESSION_IDLE_MS, SESSION_INTERACTION_MS } from '../kernel/limits.ts';
+import { SESSION_IDLE_MS } from '../kernel/limits.ts';
 import type { Policies } from '../policy/index.ts';
 import { openPolicies } from './policies.ts';
 import { chosenProgram, fittingAgent, openAgents, smaller } from './agents.ts';
@@ -73,7 +73,10 @@ export const openTalking = (
     attachmentBytes: (id) => attachmentBytes(attachmentsDirectory(parts), id),
     sessions: {
       idleMs: SESSION_IDLE_MS,
-      interactionMs: SESSION_INTERACTION_MS,
+      interactionMs: () => {
+        const { answerSeconds } = parts.config.current().sessions;
+        return answerSeconds === null ? null : answerSeconds * 1000;
+      },
       titleModel: () => parts.config.current().sessions.titleModel,
     },
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { imageName, memoryKind } from '@orrery/protocol';
-import { ASIDE_DAYS, CONVERSATION_DAYS } from '../kernel/limits.ts';
+import { ASIDE_DAYS, CONVERSATION_DAYS, SESSION_ANSWER_SECONDS } from '../kernel/limits.ts';
 import { codehosts } from './codehost-schema.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { logins } from './login-schema.ts';
@@ -203,6 +203,13 @@ export const nodeSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe('Most turns of a session, unless it says otherwise'),
+      answerSeconds: z
+        .int()
+        .min(1)
+        .max(31_536_000)
+        .nullable()
+        .default(SESSION_ANSWER_SECONDS)
+        .describe('Seconds after which what an agent asks counts as not answered, and does not happen; null: it waits for ever'),
       titleModel: z
         .string()
         .regex(/^[^/\s]+\/\S+$/, 'must be provider/model')

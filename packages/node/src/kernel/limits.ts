@@ -252,7 +252,7 @@ export const SESSION_OUTPUT_BYTES = 1024 ** 4;
 /** How long a program without a turn stays awake. */
 export const SESSION_IDLE_MS = 15 * 60_000;
 /** How long a question waits for a person. */
-export const SESSION_INTERACTION_MS = 24 * 3_600_000;
+export const SESSION_ANSWER_SECONDS = 24 * 3_600;
 /** How often the clock is looked at for sessions. */
 export const SESSION_TICK_MS = 1_000;
 /** How long a program may take to end once its input is closed. */

@@ -33,7 +33,7 @@ export const openAsk = async ({ parts, live, tx, rules }: At, { key, ask: said }
   const nowMs = parts.clock.nowMs();
   const session = await findSession(tx.db, sessionId);
   const turn = (await openTurns(tx.db, sessionId)).find((row) => row.kind === 'prompt' && isActive(row))?.turn ?? null;
-  const { interactionMs } = parts.sessions;
+  const answerMs = parts.sessions.interactionMs();
   const id = parts.ids('interaction');
   const waiting = await countOpen(tx.db, sessionId);
   const policy = rules?.(said) ?? null;
@@ -52,7 +52,7 @@ export const openAsk = async ({ parts, live, tx, rules }: At, { key, ask: said }
     revision: 1,
     state: 'open',
     told: 0,
-    deadline_at: interactionMs === null ? null : nowMs + interactionMs,
+    deadline_at: answerMs === null ? null : nowMs + answerMs,
     created_at: nowMs,
   });
   const row = await findInteraction(tx.db, id);

@@ -22,7 +22,11 @@ export type SessionConductorParts = ConductorParts & {
   readonly wakeTasks: () => void;
   /** Rejects when they are gone. */
   readonly attachmentBytes: (id: string) => Promise<Uint8Array>;
-  readonly sessions: { readonly idleMs: number; readonly interactionMs: number | null; readonly titleModel: () => string | null };
+  readonly sessions: {
+    readonly idleMs: number;
+    readonly interactionMs: () => number | null;
+    readonly titleModel: () => string | null;
+  };
 };
 
 export type Live = {
