@@ -79,7 +79,7 @@ describe.skipIf(chromium === null || !built)('the web client', { timeout: 240_00
       await page.getByText('nobody said anything of three').waitFor({ timeout: 120_000 });
       expect((await over(id)).outcome).toBe('success');
       const settled = (await client.call('interactionList', { query: { session: id, all: 'true' } })).items;
-      expect(settled.map(({ outcome }) => outcome).toSorted()).toEqual(['approved', 'denied', 'timed-out']);
+      expect(settled.map(({ outcome }) => String(outcome)).toSorted()).toEqual(['approved', 'denied', 'timed-out']);
       await expect.poll(async () => (await shownRows(page)).join('\n')).toMatch(/timed-out/);
       const live = await shownRows(page);
       await page.reload();
