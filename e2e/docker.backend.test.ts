@@ -3,12 +3,13 @@ import { dirname } from 'node:path';
 import process from 'node:process';
 import { importSmallImage, startTestEngine, whyNoEngine, type TestEngine } from '@orrery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentNames } from './support/agents.ts';
 import { placeOfTest } from './support/place.ts';
 import { screenOn } from './support/screen.ts';
 import { viewerOf, viewerWhenThere } from './support/viewer.ts';
 import { taskEnd } from './support/wait.ts';
 import { describeRemoteEnvironments } from './support/remote-environments.ts';
-import { describeRemoteSessions } from './support/remote-sessions.ts';
+import { describeRemoteParting, describeRemoteSessions } from './support/remote-sessions.ts';
 import { describeRemoteTasks, type RemoteSubject } from './support/remote-tasks.ts';
 
 const IMAGE = 'orrery-test/small:1';
@@ -44,6 +45,7 @@ describe.skipIf(why !== null)('on docker', { timeout: 300_000 }, () => {
   describeRemoteTasks(subject);
   describeRemoteEnvironments(subject);
   describeRemoteSessions(subject);
+  describeRemoteParting(subject, agentNames);
 
   it('a full screen has the size of who looks and a terminal of its own, and is found again after the node was killed', async (context) => {
     const place = placeOfTest(config(), context);

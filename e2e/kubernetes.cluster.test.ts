@@ -12,6 +12,7 @@ import { settledEnvironment } from './support/environments.ts';
 import { nothing, settledLeftovers } from './support/leftovers.ts';
 import { placeOfTest } from './support/place.ts';
 import { describeRemoteEnvironments } from './support/remote-environments.ts';
+import { describeRemoteParting, describeRemoteSessions } from './support/remote-sessions.ts';
 import { describeRemoteTasks, nothingThere, type RemoteSubject } from './support/remote-tasks.ts';
 import { makeRepository } from './support/repository.ts';
 import { printed, taskEnd, waitFor } from './support/wait.ts';
@@ -67,6 +68,8 @@ describe('on kubernetes', { timeout: 400_000 }, () => {
   };
   describeRemoteTasks(subject);
   describeRemoteEnvironments(subject);
+  describeRemoteSessions(subject);
+  describeRemoteParting(subject, ['claude']);
 });
 
 describe('on kubernetes with volumes', { timeout: 400_000 }, () => {

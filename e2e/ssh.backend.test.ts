@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noSshHost, startSshHost, type SshHost } from '../packages/node/test/ssh/host.ts';
 import { commandsOn, verdictOf } from './support/commands.ts';
+import { agentNames } from './support/agents.ts';
 import { placeOfTest } from './support/place.ts';
 import { look, previewsOn } from './support/preview.ts';
 import { describeRemoteEnvironments } from './support/remote-environments.ts';
-import { describeRemoteSessions } from './support/remote-sessions.ts';
+import { describeRemoteParting, describeRemoteSessions } from './support/remote-sessions.ts';
 import { describeRemoteTasks, type RemoteSubject } from './support/remote-tasks.ts';
 import { screenOn } from './support/screen.ts';
 import { viewerOf } from './support/viewer.ts';
@@ -47,6 +48,7 @@ describe.skipIf(why !== null)('on a host', { timeout: 300_000 }, () => {
   describeRemoteTasks(subject);
   describeRemoteEnvironments(subject);
   describeRemoteSessions(subject);
+  describeRemoteParting(subject, agentNames);
 
   it('programs there are looked at: their full screen takes what is typed, their pages are shown as a preview', async (context) => {
     const place = placeOfTest({ ...config(), listen: { previewPort: 0 } }, context);

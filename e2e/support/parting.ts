@@ -1,5 +1,5 @@
 // A session that another one parts from, and what both know and have then.
-import { existsSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { SessionView } from '@orrery/protocol';
@@ -18,7 +18,13 @@ export const partingSteps = [
   { text: 'On as before.' },
 ];
 
-type Around = { readonly client: Client; readonly model: ScriptedModel };
+/** Where a session's files are. */
+export type Files = {
+  list(one: SessionView): Promise<readonly string[]>;
+  write(one: SessionView, file: string): Promise<void>;
+};
+
+type Around = { readonly client: Client; readonly model: ScriptedModel; readonly files?: Files };
 
 const say = async (client: Client, to: string, text: string): Promise<number> => {
   const { id: turn } = await client.call('turnAdd', { params: { id: to }, body: { text } });
@@ -30,14 +36,20 @@ const say = async (client: Client, to: string, text: string): Promise<number> =>
 const treeOf = async (client: Client, { environment }: SessionView): Promise<string> =>
   (await client.call('environmentShow', { params: { id: environment.id } })).workdir ?? '/nowhere';
 
-const there = async (client: Client, one: SessionView): Promise<boolean[]> => {
-  const tree = await treeOf(client, one);
-  return ['first.txt', 'second.txt', 'mine.txt'].map((file) => existsSync(join(tree, file)));
+/** Those of this machine. */
+const filesHere = (client: Client): Files => ({
+  list: async (one) => readdirSync(await treeOf(client, one)),
+  write: async (one, file) => writeFileSync(join(await treeOf(client, one), file), 'by the fork\n'),
+});
+
+const there = async ({ list }: Files, one: SessionView): Promise<boolean[]> => {
+  const names = await list(one);
+  return ['first.txt', 'second.txt', 'mine.txt'].map((file) => names.includes(file));
 };
 
 /** A session parts before its second turn of two; answers the fork once both have gone on by themselves. */
 export const partsAndGoesOn = async (
-  { client, model }: Around,
+  { client, model, files = filesHere(client) }: Around,
   session: SessionView,
   forks: SessionView['forks'],
 ): Promise<SessionView> => {
@@ -52,9 +64,9 @@ export const partsAndGoesOn = async (
   expect(fork.forkedFrom).toEqual({ session: id, turn: second, replaced: forks === 'record' });
   expect(await client.call('sessionFork', { params: { id }, body })).toMatchObject({ id: fork.id, replayed: true });
   await sessionIn(client, fork.id, ['idle']);
-  expect(await there(client, session)).toEqual([true, true, false]);
-  expect(await there(client, fork)).toEqual([true, false, false]);
-  writeFileSync(join(await treeOf(client, fork), 'mine.txt'), 'by the fork\n');
+  expect(await there(files, session)).toEqual([true, true, false]);
+  expect(await there(files, fork)).toEqual([true, false, false]);
+  await files.write(fork, 'mine.txt');
   await say(client, fork.id, `Another way. ${marker}-fork`);
   const known = (): boolean[] => ['one', 'two', 'fork', 'more'].map((name) => lastCallOf(model).includes(`${marker}-${name}`));
   expect([known(), lastCallOf(model).includes('The first is there.')]).toEqual([[true, false, true, false], true]);
@@ -64,7 +76,7 @@ export const partsAndGoesOn = async (
   expect([conversation, generation, state]).toEqual([before.conversation, before.generation, 'idle']);
   await say(client, id, `On as before. ${marker}-more`);
   expect(known()).toEqual([true, true, false, true]);
-  expect(await there(client, session)).toEqual([true, true, false]);
+  expect(await there(files, session)).toEqual([true, true, false]);
   // In a record, words that were said before are told once more; nothing else is said twice.
   const first = forks === 'record' ? 2 : 1;
   const said = { [`${marker}-one`]: first, [`${marker}-two`]: 1, [`${marker}-fork`]: 1, [`${marker}-more`]: 1 };

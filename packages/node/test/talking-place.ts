@@ -167,6 +167,8 @@ export type TalkingPlace = {
   steers: 'taken' | 'refused' | 'refused-late';
   /** Whether the program can go on with one conversation twice. */
   forks: boolean;
+  /** Brings here what was done where its programs run. */
+  carry: () => Promise<void>;
   /** Files that were written into the home, by path. */
   readonly homeFiles: Map<string, string>;
   /** The home of the environment on this machine. */
@@ -185,7 +187,7 @@ export type TalkingPlace = {
 export const INTERACTION_MS = 24 * 3_600_000;
 
 const environmentOf = (
-  place: Pick<TalkingPlace, 'mute' | 'talkers' | 'homeFiles'>,
+  place: Pick<TalkingPlace, 'mute' | 'talkers' | 'homeFiles' | 'carry'>,
   programs: Map<string, Views>,
 ): Environment => {
   const unused = (): never => {
@@ -205,7 +207,7 @@ const environmentOf = (
     describe: ({ command }) => command,
     writeHomeFile: async (path, content) => void place.homeFiles.set(path, Buffer.from(content).toString()),
     stats: async () => ({ processes: 0, memoryBytes: 0, diskBytes: 0 }),
-    sync: async () => undefined,
+    sync: () => place.carry(),
     close: async () => ({ lost: null }),
     ...{ startScript: unused, describeScript: unused, forward: unused },
   };
@@ -231,10 +233,8 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     answer: async () => 'nothing',
     policies: () => null,
     forks: true,
-    homeFiles: new Map(),
+    ...{ carry: async () => undefined, homeFiles: new Map(), restMs: 0, steers: 'taken' },
     home: join(directory, 'environments', ENVIRONMENT, 'home'),
-    restMs: 0,
-    steers: 'taken',
     asked: (more = {}) => ({ environment: 'place', mode: 'ask', unattended: 'wait', ...more }),
     environment: (change) =>
       store.transaction(async (tx) => void (await tx.db.updateTable('named_environment').set(change).execute())),

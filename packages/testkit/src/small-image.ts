@@ -26,6 +26,9 @@ const PROGRAMS =
 /** Only their libraries are taken along: the program itself is mounted by who needs it. */
 const LIBRARIES_FOR = [process.execPath];
 
+/** What else is of the C library: agent programs that were built long ago ask for its parts by name. */
+const C_LIBRARY = ['librt.so.1', 'libpthread.so.0', 'libdl.so.2', 'libm.so.6'];
+
 const PASSWD = 'root:x:0:0::/root:/bin/sh\nagent:x:1000:1000::/home/agent:/bin/sh\n';
 const GROUP = 'root:x:0:\nagent:x:1000:\n';
 const LINKS = ['bin', 'lib', 'lib64', 'sbin'];
@@ -68,7 +71,11 @@ const makeRoot = (root: string): void => {
     copyFileSync(realpathSync(path), join(folder, name));
     for (const library of librariesOf(path)) take(root, library);
   }
-  for (const program of LIBRARIES_FOR) for (const library of librariesOf(program)) take(root, library);
+  for (const library of LIBRARIES_FOR.flatMap(librariesOf)) {
+    take(root, library);
+    if (basename(library) !== 'libc.so.6') continue;
+    for (const part of C_LIBRARY.map((name) => join(dirname(library), name))) if (existsSync(part)) take(root, part);
+  }
 };
 
 /** Writes the same image, with Node at /usr/bin/node, as a file that container runtimes import: an archive of `docker save`. */

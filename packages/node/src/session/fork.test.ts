@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OrreryError } from '@orrery/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { keepDetail } from './details.ts';
 import { FORK_EVENTS } from './limits.ts';
@@ -192,12 +193,22 @@ describe('a session that parts from another one', () => {
     expect((await sessions.list({ limit: 10 })).items).toHaveLength(1);
   });
 
-  it('is refused while its conversation lies elsewhere, with what brings it here, and nothing is made', async () => {
+  it('brings its conversation here first where its program runs elsewhere', async () => {
     const id = await talked();
-    await scene.place.environment({ spec: JSON.stringify({ spec: { workdir: '/place', home: '/elsewhere' } }) });
-    const refused = await scene.node.sessions.fork(id, { at: '2' }).catch((thrown: unknown) => thrown);
-    expect(refused).toMatchObject({ code: 'conflict', fix: 'orrery env stop place' });
+    await rm(join(scene.place.home, folder, 'c1.jsonl'));
+    scene.place.carry = () => programWrote('{"uuid":"u1"}\n{"uuid":"u2"}\n');
+    const fork = await scene.node.sessions.fork(id, { at: '2' });
+    expect(fork.forkedFrom).toEqual({ session: id, turn: 2, replaced: false });
+    await until('the conversation to be there', () => scene.place.homeFiles.has(`${folder}/c1.jsonl`));
+  });
+
+  it('goes on with what is here of a place that is gone, and not while nobody can tell', async () => {
+    const id = await talked();
+    scene.place.carry = () => Promise.reject(new OrreryError('backend_unreachable', 'Nobody answers.'));
+    expect(await codeOf(scene.node.sessions.fork(id, { at: '2' }))).toBe('backend_unreachable');
     expect((await scene.node.sessions.list({ limit: 10 })).items).toHaveLength(1);
+    scene.place.carry = () => Promise.reject(new OrreryError('keeper_lost', 'It is gone.'));
+    expect((await scene.node.sessions.fork(id, { at: '2' })).forkedFrom).toMatchObject({ replaced: false });
   });
 
   it('leaves no copy of a conversation when it cannot be recorded', async () => {

@@ -5,7 +5,6 @@ import { namedById } from '../../environment/index.ts';
 import type { Environment } from '../../exec/backend.ts';
 import { errorFields } from '../../kernel/log.ts';
 import {
-  CHECKPOINT_SYNC_MS,
   checkpointsOf,
   insertCheckpoint,
   newestSequence,
@@ -17,6 +16,7 @@ import {
   type SessionRow,
 } from '../../session/index.ts';
 import { preparedOf } from '../environments/place.ts';
+import { broughtHere } from './carry-back.ts';
 import type { SessionConductorParts } from './context.ts';
 
 type Why = { readonly kind: 'turn' | 'asked' | 'rewind' | 'fork'; readonly turn: number | null };
@@ -60,21 +60,6 @@ export const takeCheckpoint = async (
   });
   await dropOldest(parts, session);
   return id;
-};
-
-/** Brings the files of an open place here where they lie elsewhere, in its time. */
-export const broughtHere = async ({ clock }: SessionConductorParts, environment: Environment): Promise<void> => {
-  const done = new AbortController();
-  const late = clock.sleep(CHECKPOINT_SYNC_MS, done.signal).then(
-    () => 'late' as const,
-    () => 'done' as const,
-  );
-  const synced = environment.sync().finally(() => done.abort());
-  if ((await Promise.race([synced.then(() => 'done' as const), late])) === 'done') return synced;
-  synced.catch(() => undefined);
-  throw new OrreryError('deadline', `Its files could not be brought here in ${CHECKPOINT_SYNC_MS / 1000} seconds.`, {
-    rule: 'A turn does not wait longer for its checkpoint.',
-  });
 };
 
 /** The row first: a ref that nobody names any more is harmless. */

@@ -1,7 +1,7 @@
 // Conducts sessions: wakes their programs when there is something to say, follows them, and puts them to sleep.
 
 import { toOrreryError } from '@orrery/protocol';
-import type { RunEnd } from '../../exec/backend.ts';
+import type { Environment, RunEnd } from '../../exec/backend.ts';
 import { LEASE_MS, SESSION_TICK_MS } from '../../kernel/limits.ts';
 import { errorFields } from '../../kernel/log.ts';
 import { accountFor, isLimited, liftLimits } from '../account-limits.ts';
@@ -20,6 +20,7 @@ import { attend, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
 import { rest, restsUntil } from './rest.ts';
 import { settleProgram } from './settle.ts';
+import { carryBack, openPlaceOf } from './carry-back.ts';
 import { takeCheckpoint } from './checkpoints.ts';
 import { keepForFork } from './fork.ts';
 import { lookAtFiles } from './look.ts';
@@ -121,6 +122,10 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
       if (lifted.includes(accountFor(parts, session) ?? '') && (await hasWork(parts, session))) wake(session.id);
   };
 
+  /** Where its files are, also while its program sleeps. */
+  const placeFor = async (session: SessionRow): Promise<Environment | null> =>
+    conducting.get(session.id)?.live?.live.environment ?? openPlaceOf(parts, session);
+
   const logTitle = (thrown: unknown): void => parts.log.warn('session.title.failed', errorFields(thrown));
 
   const tick = async (): Promise<void> => {
@@ -136,8 +141,7 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
     checkpoint: async (id, kind = 'asked') => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);
-      const live = conducting.get(id)?.live?.live ?? null;
-      return takeCheckpoint(parts, session, { kind, turn: null, environment: live?.environment ?? null });
+      return takeCheckpoint(parts, session, { kind, turn: null, environment: await placeFor(session) });
     },
     keepConversation: (id, kept) => keepForFork(parts, id, kept),
     forgetConversation: (as) => dropConversation(parts.conversationsDirectory, as),
@@ -149,7 +153,7 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
     look: async (id) => {
       const session = await findSession(parts.store.read, id);
       if (session === null) throw sessionNotFound(id);
-      return lookAtFiles(parts, session, conducting.get(id)?.live?.live.environment ?? null);
+      return lookAtFiles(parts, session, await placeFor(session));
     },
     recover: async () => {
       // One start of a node at a time works on a data directory: what another one had is nobody's.
@@ -265,6 +269,7 @@ const settleEnded = async (parts: SessionConductorParts, live: Live, end: RunEnd
   await unsentTurns(parts, live, live.handle);
   await settleProgram(parts, { ...live, end });
   parts.atKillPoint('session-ended', live.program);
+  carryBack(parts, live);
   await live.handle.finish();
 };
 

@@ -6,6 +6,7 @@ import { OUTPUT_TAKEN_BYTES, STDERR_TAIL_BYTES } from '../../kernel/limits.ts';
 import { OrreryError } from '@orrery/protocol';
 import { findSessionRun, findTurn, framesOf, removeFrames, updateTurn, type TurnRow } from '../../session/index.ts';
 import { joinedOutput } from '../joined-output.ts';
+import { carryBack } from './carry-back.ts';
 import { commitSteps } from './commit.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { tellAll } from './tell.ts';
@@ -50,6 +51,7 @@ const takeIn = async (parts: SessionConductorParts, live: Live, bytes: Uint8Arra
   showLive(parts, live, steps);
   const { offset } = live.dialogue.position();
   if (offset > before) await commitSteps(parts, live, { steps, position: { stdout_offset: offset } });
+  if (steps.some(({ facts }) => facts.some(({ kind }) => kind === 'ended'))) carryBack(parts, live);
   return offset;
 };
 

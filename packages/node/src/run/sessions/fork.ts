@@ -2,14 +2,15 @@
 // for and put into the new home before the first start there.
 
 import { OrreryError } from '@orrery/protocol';
-import { namedById, recordedEnvironment } from '../../environment/index.ts';
+import { namedById } from '../../environment/index.ts';
 import type { Environment } from '../../exec/backend.ts';
 import { findSession, sessionNotFound, type SessionRow } from '../../session/index.ts';
 import { carryConversation, isConversationKept, keepConversation } from '../conversation.ts';
 import { placePaths } from '../environments/place.ts';
+import { broughtHere, openPlaceOf } from './carry-back.ts';
 import type { SessionConductorParts } from './context.ts';
 
-/** Keeps it; its program may be writing meanwhile. @throws OrreryError not_found when it is not there, conflict when it lies elsewhere */
+/** Keeps it; its program may be writing meanwhile. @throws OrreryError not_found when it is not there, backend_unreachable when nobody can tell */
 export const keepForFork = async (
   parts: SessionConductorParts,
   id: string,
@@ -31,22 +32,17 @@ export const keepForFork = async (
   });
 };
 
-/** Where its files are on this machine. */
-const homeOf = async (parts: SessionConductorParts, { name, environment_id: id }: SessionRow): Promise<string> => {
-  const row = await namedById(parts.store.read, id);
+/** Where its files are on this machine: they are brought here where its program runs elsewhere, as far as that place is there. */
+const homeOf = async (parts: SessionConductorParts, session: SessionRow): Promise<string> => {
+  const row = await namedById(parts.store.read, session.environment_id);
   if (row === null || row.deleted_at !== null || row.spec === null)
-    throw new OrreryError('not_found', `The environment of the session ${name} is gone.`, {
+    throw new OrreryError('not_found', `The environment of the session ${session.name} is gone.`, {
       rule: 'The conversation of its program was in there; the log of the session stays.',
-      fix: `orrery session log ${name}`,
+      fix: `orrery session log ${session.name}`,
     });
-  const { home } = placePaths(parts, row.id);
-  if (row.open === 0) return home;
-  const environment = await parts.environments.open(row);
-  if (environment.home === recordedEnvironment(row.spec).spec.home) return home;
-  throw new OrreryError('conflict', `The conversation of the session ${name} lies where the environment ${row.name} runs.`, {
-    rule: 'It is brought here when that is stopped, and can be copied then.',
-    fix: `orrery env stop ${row.name}`,
-  });
+  const environment = await openPlaceOf(parts, session);
+  if (environment !== null) await broughtHere(parts, environment);
+  return placePaths(parts, row.id).home;
 };
 
 /** Before the first start of a fork: its program finds what it is to go on from. Repeatable. */

@@ -5,7 +5,7 @@ import { namedById } from '../../environment/index.ts';
 import type { Environment } from '../../exec/backend.ts';
 import type { SessionLook, SessionRow } from '../../session/index.ts';
 import { preparedOf } from '../environments/place.ts';
-import { broughtHere } from './checkpoints.ts';
+import { broughtHere } from './carry-back.ts';
 import type { SessionConductorParts } from './context.ts';
 
 /** Reads all files into the mirror; nothing is changed, and no ref stays. They are brought here first where they lie elsewhere. */
