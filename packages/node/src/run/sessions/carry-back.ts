@@ -36,7 +36,9 @@ export const openPlaceOf = async (
   { environment_id: id }: Pick<SessionRow, 'environment_id'>,
 ): Promise<Environment | null> => {
   const row = await namedById(parts.store.read, id);
-  return row === null || row.deleted_at !== null || row.open === 0 || row.operation !== null ? null : parts.environments.open(row);
+  return row === null || row.deleted_at !== null || row.open === 0 || row.operation !== null
+    ? null
+    : parts.environments.open(row);
 };
 
 /**
