@@ -1,6 +1,7 @@
 // Logins of agent programs, with what they need of the node.
 
 import { join } from 'node:path';
+import { appendAudit } from '../audit/index.ts';
 import type { Providers } from '../broker/index.ts';
 import type { Config } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
@@ -9,9 +10,16 @@ import type { HarnessPrograms } from '../harness/install.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Store } from '../store/store.ts';
 import { createProgramLogins, type ProgramLogins } from '../program-login/index.ts';
 
-type Ground = { readonly secrets: Secrets; readonly config: Config; readonly paths: NodePaths; readonly log: Log };
+type Ground = {
+  readonly secrets: Secrets;
+  readonly config: Config;
+  readonly paths: NodePaths;
+  readonly log: Log;
+  readonly store: Store;
+};
 type Known = {
   readonly harnesses: HarnessRegistry;
   readonly programs: HarnessPrograms;
@@ -20,7 +28,7 @@ type Known = {
 };
 
 export const openProgramLogins = (
-  { secrets, config, paths, log }: Ground,
+  { secrets, config, paths, log, store }: Ground,
   { harnesses, programs, providers, clock }: Known,
 ): ProgramLogins =>
   createProgramLogins({
@@ -35,4 +43,6 @@ export const openProgramLogins = (
       return provider !== null && (provider.keyStyle === 'none' || (await provider.key()) !== null);
     },
     directory: join(paths.data, 'logins'),
+    record: ({ actor, action, harness }) =>
+      store.transaction((tx) => appendAudit(tx.db, { actor, action, subject: harness, outcome: 'done' }, clock.nowMs())),
   });

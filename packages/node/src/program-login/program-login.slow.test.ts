@@ -25,6 +25,7 @@ describe('logins of agent programs', () => {
   let directory: string;
   let logins: ProgramLogins;
   const logged: string[] = [];
+  const recorded: string[] = [];
   const settings = { use: true };
   const clock = { nowMs: () => systemClock.nowMs() };
   const kept = () => readFileSync(join(directory, 'secrets.json'), 'utf8');
@@ -35,6 +36,7 @@ describe('logins of agent programs', () => {
     issuer = await startLoginIssuer();
     directory = mkdtempSync(join(tmpdir(), 'orrery-login-'));
     settings.use = true;
+    recorded.length = 0;
     logins = createProgramLogins({
       secrets: createSecrets({
         file: join(directory, 'secrets.json'),
@@ -48,6 +50,7 @@ describe('logins of agent programs', () => {
       settings: () => ({ ...settings, issuer: issuer.url }),
       hasKey: async (provider) => provider === 'google',
       directory: join(directory, 'logins'),
+      record: async ({ actor, action, harness }) => void recorded.push(`${actor} ${action} ${harness}`),
       clock,
       log: createLog({ sink: { write: (line) => void logged.push(line), close: () => undefined }, clock: systemClock }),
     });
@@ -61,7 +64,7 @@ describe('logins of agent programs', () => {
 
   const codexIn = async (): Promise<void> => {
     issuer.approve();
-    await logins.begin('codex');
+    await logins.begin('codex', 'token:ann');
     await expect.poll(async () => (await logins.view('codex')).state, { timeout: 20_000 }).toBe('kept');
   };
   const bearer = async (): Promise<string | undefined> =>
@@ -69,9 +72,9 @@ describe('logins of agent programs', () => {
 
   describe.skipIf(codexProgram === null)('by a code', () => {
     it('shows where a person goes, waits there, and keeps what the program was given, sealed and nowhere else', async () => {
-      const begun = await logins.begin('codex');
+      const begun = await logins.begin('codex', 'token:ann');
       expect(begun).toMatchObject({ state: 'waiting', paidBy: 'nothing', code: issuer.code, url: `${issuer.url}/codex/device` });
-      expect(await logins.begin('codex')).toEqual(begun);
+      expect(await logins.begin('codex', 'token:ann')).toEqual(begun);
       expect(issuer.asked.filter((line) => line.endsWith('/usercode'))).toHaveLength(1);
       issuer.approve();
       await expect.poll(async () => (await logins.view('codex')).state, { timeout: 20_000 }).toBe('kept');
@@ -82,6 +85,7 @@ describe('logins of agent programs', () => {
         problem: null,
       });
       expect(left()).toEqual([]);
+      expect(recorded).toEqual(['token:ann harness.login codex']);
       const [token = 'none'] = issuer.given;
       expect(await bearer()).toBe(`Bearer ${token}`);
       const payment = await logins.payment({ harness: 'codex', provider: 'openai' });
@@ -92,14 +96,17 @@ describe('logins of agent programs', () => {
     });
 
     it('ends with its program when it is forgotten while it waits, and keeps nothing', async () => {
-      await logins.begin('codex');
-      expect(await logins.forget('codex')).toMatchObject({ state: 'none', paidBy: 'nothing', problem: null });
+      await logins.begin('codex', 'token:ann');
+      expect(await logins.forget('codex', 'token:ann')).toMatchObject({ state: 'none', paidBy: 'nothing', problem: null });
       expect(left()).toEqual([]);
     });
 
     it('says what the program said when it came to nothing', async () => {
       await issuer.stop();
-      await expect(logins.begin('codex')).rejects.toMatchObject({ code: 'login_failed', fix: 'orrery harness login codex' });
+      await expect(logins.begin('codex', 'token:ann')).rejects.toMatchObject({
+        code: 'login_failed',
+        fix: 'orrery harness login codex',
+      });
       expect(await logins.view('codex')).toMatchObject({ state: 'none', problem: expect.stringContaining('came to nothing') });
       expect(left()).toEqual([]);
     });
@@ -146,20 +153,21 @@ describe('logins of agent programs', () => {
       `${CLAUDE_TOKEN}\nx`,
       `sk-ant-oat01-${'x'.repeat(1_500)}`,
     ])
-      await expect(logins.accept('claude', wrong)).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(await logins.accept('claude', `${CLAUDE_TOKEN}\n`)).toMatchObject({ state: 'kept', paidBy: 'login' });
+      await expect(logins.accept('claude', wrong, 'token:ann')).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await logins.accept('claude', `${CLAUDE_TOKEN}\n`, 'token:ann')).toMatchObject({ state: 'kept', paidBy: 'login' });
     const payment = await logins.payment({ harness: 'claude', provider: 'anthropic' });
     expect(payment?.headers({ 'anthropic-beta': 'one, two' })).toEqual({
       authorization: `Bearer ${CLAUDE_TOKEN}`,
       'anthropic-beta': 'one,two,oauth-2025-04-20',
     });
     expect(kept()).not.toContain('canary');
-    expect(await logins.forget('claude')).toMatchObject({ state: 'none', paidBy: 'nothing' });
+    expect(recorded).toEqual(['token:ann harness.login claude']);
+    expect(await logins.forget('claude', 'token:ann')).toMatchObject({ state: 'none', paidBy: 'nothing' });
     expect(await logins.payment({ harness: 'claude', provider: 'anthropic' })).toBeNull();
   });
 
   it('pays for the program that it is of and its provider alone, and not where the operator says so', async () => {
-    await logins.accept('claude', CLAUDE_TOKEN);
+    await logins.accept('claude', CLAUDE_TOKEN, 'token:ann');
     expect(await logins.payment({ harness: 'pi', provider: 'anthropic' })).toBeNull();
     expect(await logins.payment({ harness: 'claude', provider: 'openai' })).toBeNull();
     settings.use = false;
@@ -170,11 +178,11 @@ describe('logins of agent programs', () => {
   it('says of every other program why it cannot be logged in, and what pays instead', async () => {
     for (const id of ['gemini', 'copilot', 'qwen', 'opencode', 'pi', 'command']) {
       expect(await logins.view(id)).toMatchObject({ ways: [], account: null, problem: expect.stringMatching(/\w/) });
-      await expect(logins.begin(id)).rejects.toMatchObject({ code: 'unsupported' });
-      await expect(logins.accept(id, CLAUDE_TOKEN)).rejects.toMatchObject({ code: 'unsupported' });
+      await expect(logins.begin(id, 'token:ann')).rejects.toMatchObject({ code: 'unsupported' });
+      await expect(logins.accept(id, CLAUDE_TOKEN, 'token:ann')).rejects.toMatchObject({ code: 'unsupported' });
     }
     expect(await logins.view('gemini')).toMatchObject({ paidBy: 'key' });
-    await expect(logins.begin('claude')).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(logins.accept('codex', CLAUDE_TOKEN)).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(logins.begin('claude', 'token:ann')).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(logins.accept('codex', CLAUDE_TOKEN, 'token:ann')).rejects.toMatchObject({ code: 'unsupported' });
   });
 });

@@ -25,19 +25,23 @@ export type ProgramLoginParts = {
   readonly directory: string;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Log;
+  /** Writes down that a login was begun, kept or forgotten, and by whom (`node`: by itself). */
+  readonly record: (what: { readonly actor: string; readonly action: LoginAction; readonly harness: string }) => Promise<void>;
   readonly send?: typeof fetch;
 };
+
+type LoginAction = 'harness.login' | 'harness.logout';
 
 /** The logins of a node's agent programs. */
 export type ProgramLogins = {
   /** @throws OrreryError unknown_name */
   view(id: string): Promise<HarnessLoginView>;
   /** Takes a token that a program printed. @throws OrreryError unsupported, invalid_input */
-  accept(id: string, token: string): Promise<HarnessLoginView>;
+  accept(id: string, token: string, actor: string): Promise<HarnessLoginView>;
   /** Begins a login by a code, or shows the one that waits. @throws OrreryError unsupported, harness_not_installed, login_failed */
-  begin(id: string): Promise<HarnessLoginView>;
+  begin(id: string, actor: string): Promise<HarnessLoginView>;
   /** Forgets the login, and ends one that waits. Repeatable. */
-  forget(id: string): Promise<HarnessLoginView>;
+  forget(id: string, actor: string): Promise<HarnessLoginView>;
   paidBy(harness: Harness): Promise<PaidBy>;
   /** What pays a call of a harness to a provider in place of its key; null: nothing does. @throws OrreryError login_failed, login_unreachable */
   payment(asked: { readonly harness: string; readonly provider: string }): Promise<ProgramPayment | null>;
@@ -85,7 +89,7 @@ export const createProgramLogins = (parts: ProgramLoginParts): ProgramLogins => 
     });
   };
 
-  const begin = async (id: string): Promise<void> => {
+  const begin = async (id: string, actor: string): Promise<void> => {
     const harness = withLogin(id);
     const { device } = harness.login;
     if (device === undefined) throw needsToken(harness);
@@ -109,6 +113,7 @@ export const createProgramLogins = (parts: ProgramLoginParts): ProgramLogins => 
     });
     const over = run.done
       .then((login) => changes.run(id, () => keep.write(id, asKept(login, clock.nowMs()))))
+      .then(() => parts.record({ actor, action: 'harness.login', harness: id }))
       .catch((thrown: unknown) => {
         if (!ending.signal.aborted) problems.set(id, thrown instanceof Error ? thrown.message : String(thrown));
       })
@@ -121,7 +126,7 @@ export const createProgramLogins = (parts: ProgramLoginParts): ProgramLogins => 
     view,
     paidBy,
     payment: payments.find,
-    accept: async (id, token) => {
+    accept: async (id, token, actor) => {
       const { login } = withLogin(id);
       if (login.accept === undefined)
         throw new OrreryError('unsupported', `${id} takes no token.`, {
@@ -130,19 +135,20 @@ export const createProgramLogins = (parts: ProgramLoginParts): ProgramLogins => 
         });
       const taken = login.accept(token.trim());
       await changes.run(id, () => keep.write(id, asKept(taken, clock.nowMs())));
+      await parts.record({ actor, action: 'harness.login', harness: id });
       problems.delete(id);
       return view(id);
     },
-    begin: async (id) => {
-      await changes.run(`begin ${id}`, () => begin(id));
+    begin: async (id, actor) => {
+      await changes.run(`begin ${id}`, () => begin(id, actor));
       return view(id);
     },
-    forget: async (id) => {
+    forget: async (id, actor) => {
       withLogin(id);
       const going = waiting.get(id);
       going?.end();
       await going?.over;
-      await changes.run(id, () => keep.remove(id));
+      if (await changes.run(id, () => keep.remove(id))) await parts.record({ actor, action: 'harness.logout', harness: id });
       problems.delete(id);
       return view(id);
     },

@@ -127,7 +127,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     summary: 'show one session',
     arguments: [session],
     examples: [{ line: 'orrery session show site-1', does: 'state, harness, environment, mode' }],
-    operations: ['sessionShow'],
+    operations: ['sessionShow', 'harnessList'],
     load: async () => (await import('./show.ts')).sessionShow,
   },
   {

@@ -9,6 +9,7 @@ import { factsText, type Screen } from '../../screen.ts';
 import { usageText } from '../../verdict-text.ts';
 import { agoText, countText } from '../../wording.ts';
 import type { Command } from '../command.ts';
+import { paidText } from '../harness/login.ts';
 
 /** State in colour: what needs a person stands out. */
 export const stateText = (screen: Screen, state: SessionView['state']): string => {
@@ -61,7 +62,7 @@ const budgetText = ({ budget: { usd, turns, reached }, name }: SessionView): str
 };
 
 /** Facts of a session. */
-export const sessionText = (screen: Screen, session: SessionView, nowMs: number): string =>
+export const sessionText = (screen: Screen, session: SessionView, nowMs: number, paidBy: string | null = null): string =>
   factsText(screen, [
     ['session', inertLine(session.name)],
     ['about', session.title === session.name ? null : inertLine(session.title)],
@@ -79,6 +80,7 @@ export const sessionText = (screen: Screen, session: SessionView, nowMs: number)
         .join(', '),
     ],
     ['works with', worksWith(session)],
+    ['paid by', paidBy],
     [
       'mode',
       session.effectiveMode === null ? session.mode : `${session.mode} (the program says ${inertLine(session.effectiveMode)})`,
@@ -115,5 +117,8 @@ export const sessionShow: Command = async (context) => {
   const shown = await client.call('sessionShow', { params: { id } }).catch((thrown: unknown) => attachedOf(client, thrown));
   if ('by' in shown) return { result: { attached: shown }, text: attachedText(context.screen, shown, context.world.now()) };
   const session = shown;
-  return { result: { session }, text: sessionText(context.screen, session, context.world.now()) };
+  const { items } = await client.call('harnessList');
+  const paidBy = items.find((one) => one.id === session.harness)?.paidBy;
+  const text = sessionText(context.screen, session, context.world.now(), paidBy === undefined ? null : paidText(paidBy));
+  return { result: { session, paidBy: paidBy ?? null }, text };
 };
