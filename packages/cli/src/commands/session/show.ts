@@ -62,7 +62,11 @@ const budgetText = ({ budget: { usd, turns, reached }, name }: SessionView): str
 };
 
 /** Facts of a session. */
-export const sessionText = (screen: Screen, session: SessionView, nowMs: number, paidBy: string | null = null): string =>
+export const sessionText = (
+  screen: Screen,
+  session: SessionView,
+  { nowMs, paidBy }: { readonly nowMs: number; readonly paidBy: string | null },
+): string =>
   factsText(screen, [
     ['session', inertLine(session.name)],
     ['about', session.title === session.name ? null : inertLine(session.title)],
@@ -119,6 +123,9 @@ export const sessionShow: Command = async (context) => {
   const session = shown;
   const { items } = await client.call('harnessList');
   const paidBy = items.find((one) => one.id === session.harness)?.paidBy;
-  const text = sessionText(context.screen, session, context.world.now(), paidBy === undefined ? null : paidText(paidBy));
+  const text = sessionText(context.screen, session, {
+    nowMs: context.world.now(),
+    paidBy: paidBy === undefined ? null : paidText(paidBy),
+  });
   return { result: { session, paidBy: paidBy ?? null }, text };
 };
