@@ -61,6 +61,13 @@ const budgetText = ({ budget: { usd, turns, reached }, name }: SessionView): str
   return `${bounds.join(', ')}${reached === null ? '' : REACHED[reached].replace('NAME', name)}`;
 };
 
+/** Its program, and what it was told to use. */
+const chosenText = ({ harness, model, effort }: SessionView): string =>
+  [harness, model ?? '', effort ?? '']
+    .filter((part) => part !== '')
+    .map(inertLine)
+    .join(', ');
+
 /** Facts of a session. */
 export const sessionText = (
   screen: Screen,
@@ -76,13 +83,7 @@ export const sessionText = (
     ['project', inertLine(session.project.name)],
     ['environment', `${inertLine(session.environment.name)}, ${session.environment.state}, on ${session.environment.backend}`],
     ['agent', session.agent === null ? null : agentText(session.agent)],
-    [
-      'harness',
-      [session.harness, session.model ?? '', session.effort ?? '']
-        .filter((part) => part !== '')
-        .map(inertLine)
-        .join(', '),
-    ],
+    ['harness', chosenText(session)],
     ['works with', worksWith(session)],
     ['paid by', paidBy],
     [
