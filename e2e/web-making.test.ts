@@ -12,7 +12,7 @@ import { makeRepository } from './support/repository.ts';
 import { sessionIn } from './support/sessions.ts';
 import { scrolledLog, scrollLog, talkerOf, toBeginning } from './support/talker.ts';
 import { partsByButton } from './support/web-session.ts';
-import { addsARule, ruled, showsTheRules } from './support/web-policies.ts';
+import { addsARule, decidesWhatWaits, ruled, showsTheRules } from './support/web-policies.ts';
 import { fitsAFinger, looksAtATask, mended } from './support/web-tasks.ts';
 import { barriers, browserOfSuite, letIn, picture, pictures, pushed } from './support/web.ts';
 
@@ -106,8 +106,10 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
 
   it('a rule is shown where something is asked, added by the owner, and the next same command is not asked', async () => {
     const body = { project: repository, prompt: 'Do it. [rule]' };
-    await addsARule({ place, client, page, looker: await browser.open(), begin: () => client.call('sessionCreate', { body }) });
+    const scene = { place, client, page, begin: () => client.call('sessionCreate', { body }) };
+    await addsARule({ ...scene, looker: await browser.open() });
     await showsTheRules({ page });
+    await decidesWhatWaits(scene);
   });
 
   it('an environment is made, set up in sight, renamed, copied, stopped and deleted', async () => {

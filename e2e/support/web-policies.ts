@@ -1,5 +1,5 @@
 // A rule in the page: proposed where something is asked, added by keys, and seen afterwards.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { Page } from 'playwright-core';
@@ -68,4 +68,25 @@ export const showsTheRules = async ({ page }: Pick<Scene, 'page'>): Promise<void
   await page.getByText('no rule decides').waitFor();
   await picture(page, 'policies');
   expect(await barriers(page)).toEqual([]);
+};
+
+/** What waits already is decided by a rule that a person writes later; the page shows it by itself. */
+export const decidesWhatWaits = async ({ place, client, page, begin }: Omit<Scene, 'looker'>): Promise<void> => {
+  const { id } = await begin();
+  await sessionIn(client, id, ['waiting']);
+  await page.goto(new URL('/', page.url()).href);
+  const command = 'echo ruled > ruled.txt; echo more > more.txt';
+  await page.getByText(command, { exact: true }).waitFor();
+  const rule = {
+    name: 'no-more',
+    action: 'approval',
+    verdict: 'deny',
+    reason: 'Not here.',
+    match: { command: { exact: command } },
+  };
+  writeFileSync(join(place.config, 'policies', 'own.yaml'), JSON.stringify({ rules: [rule] }));
+  await page.getByText(command, { exact: true }).waitFor({ state: 'detached' });
+  await sessionIn(client, id, ['idle']);
+  await page.goto(new URL(`/sessions/${id}`, page.url()).href);
+  await page.getByText('command: denied by rule:no-more').waitFor();
 };

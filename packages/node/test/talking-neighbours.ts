@@ -17,11 +17,12 @@ type Place = {
   readonly clock: Clock;
   readonly answer: (text: string) => Promise<string>;
   readonly policies: Awaited<ReturnType<Policies['inForce']>>;
+  readonly policyStamp: string;
 };
 
 /** What the node asks of its neighbours. */
-export const asks = (place: Pick<Place, 'store' | 'answer' | 'policies'>) => ({
-  policies: { inForce: async () => place.policies },
+export const asks = (place: Pick<Place, 'store' | 'answer' | 'policies' | 'policyStamp'>) => ({
+  policies: { inForce: async () => place.policies, stamp: async () => place.policyStamp },
   ask: ({ text }: { readonly text: string }): Promise<string> => place.answer(text),
   wakeTasks: () => undefined,
   usageOf: createUsage({ store: place.store }).ofTask,

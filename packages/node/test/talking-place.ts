@@ -161,6 +161,8 @@ export type TalkingPlace = {
   titleModel: string | null;
   /** What the policies say of what is asked. */
   policies: Awaited<ReturnType<Policies['inForce']>>;
+  /** Another one whenever the files of the policies are others. */
+  policyStamp: string;
   /** What a model that the node asks answers. */
   answer: (text: string) => Promise<string>;
   /** What becomes of words for a turn that runs: `refused` by the program's own answer, before or after it counted them as late. */
@@ -232,6 +234,7 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     titleModel: null,
     answer: async () => 'nothing',
     policies: () => null,
+    policyStamp: 'none',
     forks: true,
     ...{ carry: async () => undefined, homeFiles: new Map(), restMs: 0, steers: 'taken' },
     home: join(directory, 'environments', ENVIRONMENT, 'home'),

@@ -4,6 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrreryError, toOrreryError } from '@orrery/protocol/errors';
+import { intentHash } from '../kernel/intent.ts';
 import { CONFIG_FILE_BYTES } from '../kernel/limits.ts';
 import { POLICY_COMMITS, POLICY_FILES } from '../kernel/policy-limits.ts';
 import { readPolicy, twice, type PolicyFile } from './model.ts';
@@ -28,6 +29,8 @@ export type PolicyAt = { readonly project: string; readonly commit: string };
 /** Reads what counts, anew each time; never rejects: what cannot be read is a file with that problem. */
 export type PolicyFiles = {
   operator(): Promise<readonly PolicyFile[]>;
+  /** Another text whenever what counts of the operator's files is something else. */
+  stamp(): Promise<string>;
   /** `at` null: there is no project to look into. */
   all(at: PolicyAt | null): Promise<readonly PolicyFile[]>;
 };
@@ -75,6 +78,8 @@ export const createPolicyFiles = <Entry extends TreeEntry>(parts: FolderParts<En
   const operator = async (): Promise<readonly PolicyFile[]> => oneNameEach(await operatorFiles(parts.folder, read));
   return {
     operator,
+    stamp: async () =>
+      intentHash((await operator()).map(({ path, rules, problem }) => ({ path, rules, problem: problem?.message ?? null }))),
     all: async (at) => [...(await operator()), ...(at === null ? [] : await ofCommit(at))],
   };
 };

@@ -191,6 +191,30 @@ describe('policies', () => {
     expect(await policies.propose('int_1')).toEqual({ rule: null, why: expect.stringContaining('settled') });
   });
 
+  it('take a rule that settled what was asked before the person could', async () => {
+    const first = policies;
+    policies = createPolicies({
+      ...parts(),
+      answer: async () => {
+        open = { ...open, state: 'settled', outcome: 'approved', by: 'rule:npm-test' };
+        throw new OrreryError('conflict', 'settled already');
+      },
+    });
+    expect((await add()).interaction.by).toBe('rule:npm-test');
+    expect(await first.stamp()).toBe(await policies.stamp());
+  });
+
+  it('have another stamp whenever a file says something else, or can no longer be used', async () => {
+    const stamps = [await policies.stamp()];
+    for (const text of [allow('npm test'), allow('npm run lint'), 'rules: [']) {
+      await write('a.yaml', text);
+      stamps.push(await policies.stamp());
+    }
+    await rm(join(folder, 'a.yaml'));
+    expect(new Set(stamps).size).toBe(4);
+    expect(await policies.stamp()).toBe(stamps[0]);
+  });
+
   it('take no other rule than the one that was seen, and none that would not be followed', async () => {
     expect(await codeOf(add({ yaml: '- name: everything' }))).toBe('conflict');
     expect(await codeOf(add({ revision: 2 }))).toBe('conflict');

@@ -41,6 +41,8 @@ export type Decide = (asked: Asked) => PolicyNote | null;
 export type Policies = {
   /** What decides in a project; it never rejects, for what cannot be read has everything asked. */
   inForce(at: PolicyAt | null): Promise<Decide>;
+  /** Another text whenever what counts of the operator's files is something else. */
+  stamp(): Promise<string>;
   /** The operator's files. */
   files(): Promise<readonly PolicyFile[]>;
   list(project: string | null): Promise<PolicyListed>;
@@ -67,6 +69,7 @@ export const createPolicies = <Entry extends TreeEntry>(parts: PolicyParts<Entry
       return (asked) => decide(all, asked);
     },
     files: files.operator,
+    stamp: files.stamp,
     list: async (project) => {
       const all = await files.all(project === null ? null : await parts.newest(project));
       return {
@@ -90,10 +93,25 @@ export const createPolicies = <Entry extends TreeEntry>(parts: PolicyParts<Entry
         const { rule, projectName } = checked(found, { ...given, id });
         await addRule(file, { rule, projectName });
         await parts.record({ by: given.by, rule: rule.name, interaction: id });
-        const interaction = await parts.answer(id, { revision: given.revision, outcome: 'approved', by: given.by });
+        const interaction = await answered(parts, id, given);
         return { interaction, rule: { name: rule.name, file } };
       }),
   };
+};
+
+/** Allows once what was asked; the new rule may have done so by itself already. */
+const answered = async (
+  { answer, subject }: Pick<PolicyParts, 'answer' | 'subject'>,
+  id: string,
+  { revision, by }: { readonly revision: number; readonly by: string },
+): Promise<InteractionView> => {
+  try {
+    return await answer(id, { revision, outcome: 'approved', by });
+  } catch (thrown) {
+    const { interaction } = await subject(id);
+    if (interaction.outcome === 'approved' && interaction.revision === revision) return interaction;
+    throw thrown;
+  }
 };
 
 /** A name that is not known is mostly a slip: such a rule denies nothing. */

@@ -1,7 +1,6 @@
 // What a program asks, from its first word to the answer that it is told.
 
 import type { InteractionAsk, PolicyNote, Unattended } from '@orrery/protocol';
-import { appendAudit } from '../../audit/index.ts';
 import type { SessionFact } from '../../harness/dialogue.ts';
 import {
   countOpen,
@@ -15,13 +14,11 @@ import {
 import { SESSION_OPEN_ASKS } from '../../kernel/limits.ts';
 import { changeSession, findSession, isActive, openTurns, type SessionRow } from '../../session/index.ts';
 import type { Tx } from '../../store/store.ts';
-import { allowsByItself, bounded } from './asks.ts';
+import { allowsByItself, bounded, EVERY_ASK } from './asks.ts';
+import { settleByPolicy } from './by-policy.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import type { SessionRules } from './rules.ts';
 import { settleByRule } from './unattended.ts';
-
-/** All that are open. */
-export const EVERY_ASK = 1_000_000_000;
 
 /** Where it is asked. */
 type At = { readonly parts: SessionConductorParts; readonly live: Live; readonly tx: Tx; readonly rules: SessionRules | null };
@@ -86,35 +83,6 @@ const decide = async (
     return settleInteraction(tx, row, { outcome: 'denied', by: 'the node', message, ...told });
   }
   return settleByRule(tx, row, { rule: session.unattended as Unattended, nowMs });
-};
-
-/** Settles what a policy allows or denies, and records it; what cannot be shown whole is not allowed. */
-const settleByPolicy = async (
-  tx: Tx,
-  given: {
-    readonly row: InteractionRow;
-    readonly ask: InteractionAsk;
-    readonly policy: PolicyNote;
-    readonly session: SessionRow;
-    readonly nowMs: number;
-  },
-): Promise<boolean> => {
-  const { row, ask, policy, session, nowMs } = given;
-  const { verdict, rule, file, text } = policy;
-  if (verdict === 'ask' || (verdict === 'allow' && !ask.outcomes.includes('approved'))) return false;
-  const by = `rule:${rule ?? ''}`;
-  const outcome = verdict === 'allow' ? 'approved' : 'denied';
-  const message = verdict === 'allow' ? null : `The rule "${rule ?? ''}" denies it: ${text}`;
-  const detail = { session: session.id, harness: session.harness, kind: ask.kind, file };
-  await appendAudit(
-    tx.db,
-    {
-      ...{ actor: by, action: `approval.${verdict}`, subject: row.id },
-      ...{ outcome: verdict === 'allow' ? 'done' : 'refused', detail },
-    },
-    nowMs,
-  );
-  return settleInteraction(tx, row, { outcome, by, message, told: false, nowMs });
 };
 
 /** Settles what waits already, when its session declared a rule since. */

@@ -5,6 +5,9 @@ import { clip } from '../../harness/clip.ts';
 import { SESSION_ASK_BYTES, SESSION_ASK_ITEMS, SESSION_ASK_TITLE_BYTES } from '../../kernel/limits.ts';
 import { holdsOrders, insideOf } from '../../policy/index.ts';
 
+/** All that are open. */
+export const EVERY_ASK = 1_000_000_000;
+
 /** What nobody but a person can answer. */
 const WORDS: ReadonlySet<InteractionAsk['kind']> = new Set(['question', 'form', 'plan']);
 

@@ -24,7 +24,8 @@ import {
 import type { Tx } from '../../store/store.ts';
 import { noteTurn } from '../../usage/index.ts';
 import { accountFor } from '../account-limits.ts';
-import { EVERY_ASK, openAsk, withdrawAsk } from './asking.ts';
+import { openAsk, withdrawAsk } from './asking.ts';
+import { EVERY_ASK } from './asks.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { rulesFor, type SessionRules } from './rules.ts';
 import { UNATTENDED } from './unattended.ts';

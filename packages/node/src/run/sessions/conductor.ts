@@ -15,6 +15,7 @@ import {
   type SessionConductor,
   type SessionRow,
 } from '../../session/index.ts';
+import { judgeAgain } from './by-policy.ts';
 import type { Live, SessionConductorParts } from './context.ts';
 import { attend, followProgram, unsentTurns } from './follow.ts';
 import { gently, ignoreEnded, leave, passTime } from './leave.ts';
@@ -131,6 +132,8 @@ export const createSessionsConductor = (given: UnheldParts): SessionsConductor =
   const tick = async (): Promise<void> => {
     await parts.interactions.timeOut();
     await lift();
+    const lives = [...conducting.values()].flatMap(({ live }) => (live === null ? [] : [live]));
+    for (const id of await judgeAgain(parts, lives)) wake(id);
     await leases.renew([...conducting.keys()]);
     for (const { live } of conducting.values()) if (live !== null) await passTime(live.held, live.live).catch(ignoreLost);
     for (const [id, fromMs] of later) if (fromMs <= parts.clock.nowMs()) wake(id);

@@ -17,7 +17,7 @@ export type SessionConductorParts = ConductorParts & {
   readonly interactions: Pick<Interactions, 'timeOut'>;
   readonly liveTexts: LiveTexts;
   /** Rules that decide what is asked. */
-  readonly policies: Pick<Policies, 'inForce'>;
+  readonly policies: Pick<Policies, 'inForce' | 'stamp'>;
   /** Tells the loop of tasks that there may be something to do. */
   readonly wakeTasks: () => void;
   /** Rejects when they are gone. */
@@ -54,6 +54,8 @@ export type Live = {
   stopping: { readonly turn: string; readonly sinceMs: number } | null;
   /** The number of the turn before which a checkpoint was made last. */
   checkpointed: number;
+  /** With which files, and of what, all that waits was judged last. */
+  judged: string;
   /** Since when nothing was said either way, ms. */
   quietSince: number;
 };

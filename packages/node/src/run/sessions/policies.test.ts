@@ -1,7 +1,7 @@
 import type { PolicyNote, SessionCreate } from '@orrery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Talker } from '../../../test/talking-place.ts';
-import { createScene, echo, init, until } from '../../../test/talking-scene.ts';
+import { createScene, echo, init, result, until } from '../../../test/talking-scene.ts';
 import { listAudit } from '../../audit/index.ts';
 
 const { scene, begin, given, stateIs } = createScene();
@@ -77,5 +77,54 @@ describe('what a program asks is decided by the policies first:', () => {
     talker.say(asksFor('q1', { command: 'x'.repeat(3_000_000) }));
     await stateIs(id, 'waiting');
     expect((await asked(id)).ask.outcomes).toEqual(['denied']);
+  });
+
+  it('what waits is decided by a rule that comes later, once, and told as if it were asked now', async () => {
+    const { id, talker } = await talkingIn({ mode: 'ask' });
+    talker.say(
+      asksFor('q1', { command: 'npm test' }),
+      asksFor('q2', { command: 'git push' }),
+      asksFor('q3', { command: 'deploy' }),
+    );
+    await stateIs(id, 'waiting');
+    await until('all of it', async () => (await scene.node.interactions.list({ sessionId: id, all: false })).length === 3);
+    scene.place.policies = ({ ask }) =>
+      ask.command === 'npm test'
+        ? note('allow', 'so')
+        : ask.command === 'git push'
+          ? note('deny', 'Not by an agent.')
+          : note('ask', '?');
+    scene.place.policyStamp = 'others';
+    await heard(talker, '"behavior":"allow"');
+    await heard(talker, 'Not by an agent.');
+    const items = await scene.node.interactions.list({ sessionId: id, all: true });
+    expect(items.map(({ ask, outcome, by }) => [ask.command, outcome, by])).toEqual([
+      ['npm test', 'approved', 'rule:r'],
+      ['git push', 'denied', 'rule:r'],
+      ['deploy', null, null],
+    ]);
+    expect((await scene.node.sessions.show(id)).state).toBe('waiting');
+    expect(
+      (await listAudit(scene.place.store.read, { limit: 9, action: 'approval' })).map(({ action }) => action).toSorted(),
+    ).toEqual(['approval.allow', 'approval.deny']);
+    expect(talker.heard.filter((frame) => JSON.stringify(frame).includes('behavior')).length).toBe(2);
+  });
+
+  it('files that did not change decide nothing anew, and neither does a person who was faster lose', async () => {
+    const { id, talker } = await talkingIn({ mode: 'ask' });
+    talker.say(asksFor('q1', { command: 'ls' }));
+    await stateIs(id, 'waiting');
+    const { id: asking, revision } = await asked(id);
+    let judged = 0;
+    scene.place.policies = () => {
+      judged += 1;
+      return note('deny', 'no');
+    };
+    await scene.node.interactions.answer(asking, { revision, outcome: 'approved', by: 'ann' });
+    scene.place.policyStamp = 'others';
+    await heard(talker, '"behavior":"allow"');
+    talker.say(result);
+    await stateIs(id, 'idle');
+    expect([(await asked(id)).by, judged]).toEqual(['ann', 0]);
   });
 });

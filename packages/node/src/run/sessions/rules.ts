@@ -16,7 +16,11 @@ export const rulesFor = async (
   live: Live,
   facts: readonly SessionFact[],
 ): Promise<SessionRules | null> => {
-  if (!facts.some(({ kind }) => kind === 'asks')) return null;
+  return facts.some(({ kind }) => kind === 'asks') ? rulesOf(parts, live) : null;
+};
+
+/** The rules as they are now, for what a session asks; null: the session is gone. */
+export const rulesOf = async (parts: SessionConductorParts, live: Live): Promise<SessionRules | null> => {
   const session = await findSession(parts.store.read, live.sessionId);
   if (session === null) return null;
   const row = await namedById(parts.store.read, session.environment_id);

@@ -22,7 +22,7 @@ import {
 import { SESSION_FAILED_STARTS } from '../../kernel/limits.ts';
 import type { NewEvent, Tx } from '../../store/store.ts';
 import { notExecuted } from '../ending.ts';
-import { EVERY_ASK } from './asking.ts';
+import { EVERY_ASK } from './asks.ts';
 import { stoppedFor, writeTurnEnd } from './commit.ts';
 import type { SessionConductorParts } from './context.ts';
 

@@ -235,6 +235,6 @@ const liveOf = (
   turns: createMutex(),
   writes: createMutex(),
   leaving: false,
-  ...{ ending: false, unfit: null, stopping: null, checkpointed: 0 },
+  ...{ ending: false, unfit: null, stopping: null, checkpointed: 0, judged: '' },
   quietSince: parts.clock.nowMs(),
 });
