@@ -159,9 +159,8 @@ export type TalkingPlace = {
   mute: boolean;
   /** The model that is asked for titles. */
   titleModel: string | null;
-  /** What the policies say of what is asked. */
+  /** What the policies say of what is asked; the stamp is another one whenever their files are others. */
   policies: Awaited<ReturnType<Policies['inForce']>>;
-  /** Another one whenever the files of the policies are others. */
   policyStamp: string;
   /** What a model that the node asks answers. */
   answer: (text: string) => Promise<string>;
@@ -233,8 +232,7 @@ export const createTalkingPlace = async (): Promise<TalkingPlace> => {
     mute: false,
     titleModel: null,
     answer: async () => 'nothing',
-    policies: () => null,
-    policyStamp: 'none',
+    ...{ policies: () => null, policyStamp: 'none' },
     forks: true,
     ...{ carry: async () => undefined, homeFiles: new Map(), restMs: 0, steers: 'taken' },
     home: join(directory, 'environments', ENVIRONMENT, 'home'),
