@@ -128,9 +128,39 @@ it.skipIf(chromium === null || !built)(
     await part.getByText('✓ unchanged.').waitFor();
     await page.goto(`${url}/tasks/${id}`);
     await part.getByRole('link', { name: /From the page/ }).waitFor();
+    await part.getByText('It is a draft').waitFor();
     expect(await barriers(page)).toEqual([]);
     await page.goto(`${url}/environments/fix`);
     await part.getByRole('link', { name: /A fix/ }).waitFor();
+  },
+);
+
+it.skipIf(chromium === null || !built)(
+  'a person sees the checks of the code host beside the pull request, and has it merged there',
+  { timeout: 120_000 },
+  async () => {
+    const answer = await run(repository, 'echo made > made.txt; echo merge > merge.txt');
+    const { id } = (answer.envelope().result as { task: { id: string } }).task;
+    expect((await place.cli(['task', 'pr', id])).code).toBe(0);
+    host.check(site, `orrery/${id}`, { name: 'unit tests', kind: 'run', conclusion: 'success' });
+    host.check(site, `orrery/${id}`, { name: 'lint', kind: 'status', conclusion: 'failure' });
+    const page = await browser.open();
+    await letIn(place, page);
+    await page.getByRole('listitem').filter({ hasText: 'is open.' }).first().waitFor();
+    await page.goto(new URL(`/tasks/${id}/changes`, page.url()).href);
+    const part = page.getByRole('region', { name: 'Pull request' });
+    await part.getByText('checks failed: 2').waitFor();
+    const first = part.getByRole('list', { name: 'Checks of the code host' }).getByRole('listitem').first();
+    expect(await first.innerText()).toMatch(/failed lint/);
+    await picture(page, 'pull-request-checks');
+    expect(await barriers(page)).toEqual([]);
+    await part.getByRole('button', { name: 'Merge …' }).click();
+    await part.getByText(/goes into main; checks failed\./).waitFor();
+    await part.getByRole('button', { name: 'Merge', exact: true }).click();
+    await part.getByText('✓ merged').waitFor();
+    expect(host.git(site, 'show', 'main:merge.txt')).toBe('merge');
+    const again = await place.cli(['task', 'merge', id]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('was merged already')]);
   },
 );
 

@@ -1,5 +1,5 @@
 import type { OrreryError } from '@orrery/protocol/errors';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CodeHost } from '../src/codehost/codehost.ts';
 
 /** A code host and a repository of it that a suite may push to and open pull requests in. */
@@ -70,6 +70,31 @@ export const codeHostSuite = (name: string, open: () => Promise<SuiteHost>): voi
       expect(await at.host.find(at.repository, branch)).toEqual([made]);
       await push(branch, two, one);
       expect(await at.host.view(at.repository, made?.number ?? 0)).toEqual({ ...made, headSha: two });
+    });
+
+    it('says how one stands, and merges the commit that was seen, once', async () => {
+      const branch = `${at.branches}merges`;
+      const [, , three] = at.commits;
+      await push(branch, three, null);
+      const base = await at.host.defaultBranch(at.repository);
+      const made = await at.host.create(at.repository, { title: 'A title', body: '', branch, base, draft: false });
+      const pull = { number: made?.number ?? 0, headSha: three };
+      // A host finds out some seconds later whether it can be merged.
+      const standing = await vi.waitFor(
+        async () => {
+          const now = await at.host.standing(at.repository, pull);
+          expect(now.merging).toBe('clean');
+          return now;
+        },
+        { timeout: 30_000, interval: 1_000 },
+      );
+      expect(standing.methods).toContain('merge');
+      const wanted = { ...pull, method: 'merge' } as const;
+      const stale = await failure(at.host.merge(at.repository, { ...wanted, headSha: at.commits[0] }));
+      expect(stale?.code).toBe('codehost_refused');
+      await at.host.merge(at.repository, wanted);
+      expect((await at.host.view(at.repository, pull.number)).state).toBe('merged');
+      expect((await failure(at.host.merge(at.repository, wanted)))?.code).toBe('codehost_refused');
     });
 
     it('refuses what it cannot have', async () => {

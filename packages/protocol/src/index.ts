@@ -14,7 +14,10 @@ export {
   pullRequest,
   type PullRequest,
   type PullRequestOpen,
+  type PullRequestMerged,
   type PullRequestOpened,
+  type PullRequestStanding,
+  type MergeMethod,
   type PullRequestOutlook,
   type PullRequestState,
 } from './pull-request.ts';

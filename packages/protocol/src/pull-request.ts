@@ -61,12 +61,56 @@ export const pullRequestOpened = z.object({
 });
 export type PullRequestOpened = z.output<typeof pullRequestOpened>;
 
+/** One check that the code host, or a service beside it, ran on the commit. */
+export const pullRequestCheck = z.object({
+  name: z.string(),
+  state: z.enum(['pending', 'passed', 'failed', 'skipped']),
+  url: z.string().nullable(),
+});
+
+export const mergeMethod = z.enum(['merge', 'squash', 'rebase']);
+export type MergeMethod = z.output<typeof mergeMethod>;
+
+/** How an open one stands at its host now. */
+export const pullRequestStanding = z.object({
+  /** The commit that this is about, and that would be merged. */
+  headSha: z.string(),
+  /** All checks as one; `none`: the host has none; `unknown`: the token may not read them. */
+  state: z.enum(['none', 'pending', 'passed', 'failed', 'unknown']),
+  /** What failed first, at most 100; `total` counts all. */
+  checks: z.array(pullRequestCheck),
+  total: z.int(),
+  /** `conflicts`: with its base; `blocked`: a rule of the host; `behind`: its base went on, and a rule wants that; `unknown`: the host has not found out yet. */
+  merging: z.enum(['clean', 'conflicts', 'blocked', 'behind', 'draft', 'unknown']),
+  /** Ways of merging that the repository allows, its own first. */
+  methods: z.array(mergeMethod),
+});
+export type PullRequestStanding = z.output<typeof pullRequestStanding>;
+
+/** How one is merged. */
+export const pullRequestMerge = z.strictObject({
+  /** The commit that was seen; another one is not merged. */
+  headSha: z.string().regex(/^[0-9a-f]{40}$/),
+  /** Default: the first that the repository allows. */
+  method: mergeMethod.optional(),
+});
+export type PullRequestMerge = z.input<typeof pullRequestMerge>;
+
+export const pullRequestMerged = z.object({
+  pullRequest,
+  /** `was-merged`: it was already, with this commit. */
+  outcome: z.enum(['merged', 'was-merged']),
+});
+export type PullRequestMerged = z.output<typeof pullRequestMerged>;
+
 /** What there is, what could be opened, and why not. */
 export const pullRequestOutlook = z.object({
   pullRequest: pullRequest.nullable(),
   /** Where one would be opened; null: `problem` says why nowhere. */
   host: z.object({ name: z.string(), repository: z.string() }).nullable(),
   problem: z.object({ message: z.string(), rule: z.string().nullable(), fix: z.string().nullable() }).nullable(),
+  /** Of one that is open, when its host was asked; else null. */
+  standing: pullRequestStanding.nullable(),
   suggested: z.object({ title: z.string(), body: z.string(), branch: z.string(), base: z.string().nullable() }),
 });
 export type PullRequestOutlook = z.output<typeof pullRequestOutlook>;
@@ -93,6 +137,24 @@ export const pullRequestOperations = {
     params: id,
     body: pullRequestOpen,
     answer: pullRequestOpened,
+  }),
+  taskPullRequestMerge: operation({
+    method: 'post',
+    path: '/tasks/:id/pr/merge',
+    scope: 'operator',
+    summary: 'Have the code host merge the pull request of a task, at the commit that was seen.',
+    params: id,
+    body: pullRequestMerge,
+    answer: pullRequestMerged,
+  }),
+  environmentPullRequestMerge: operation({
+    method: 'post',
+    path: '/environments/:id/pr/merge',
+    scope: 'operator',
+    summary: 'Have the code host merge the pull request of an environment, at the commit that was seen.',
+    params: id,
+    body: pullRequestMerge,
+    answer: pullRequestMerged,
   }),
   environmentPullRequest: operation({
     method: 'get',

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { commitOf, gitOf, type Answer, type Held, type TestCheck, type TestPull } from './code-host-held.ts';
+import { checksOf, mergeability, mergeOne } from './code-host-merging.ts';
 import { gitBackend } from './git-backend.ts';
 
 /** How a code host behaves that is not well, or not honest. `loses-…` and `holds-…`: it does what is asked, and its answer is lost, or never comes. */
@@ -9,6 +11,7 @@ export type CodeHostFault =
   | 'none'
   | 'loses-push'
   | 'loses-create'
+  | 'loses-merge'
   | 'holds-push'
   | 'holds-create'
   | 'rate-limited'
@@ -17,17 +20,6 @@ export type CodeHostFault =
   | 'too-much'
   | 'no-json'
   | 'echoes';
-
-type TestPull = {
-  readonly number: number;
-  readonly head: string;
-  readonly base: string;
-  title: string;
-  body: string;
-  draft: boolean;
-  state: 'open' | 'closed';
-  mergedAt: string | null;
-};
 
 /**
  * A code host for tests: the part of GitHub's REST interface (version 2022-11-28) that deals with pull requests, with its own
@@ -45,25 +37,13 @@ export type TestCodeHost = {
   git(repository: string, ...args: string[]): string;
   pulls(repository: string): readonly TestPull[];
   close(repository: string, number: number, how: 'merged' | 'closed'): void;
+  /** A check ran, or runs (`conclusion` null), on what a branch names now; a service's status has another form. */
+  check(repository: string, branch: string, check: TestCheck): void;
+  /** From now on a rule keeps everything from being merged there, in these words; null: nothing does. */
+  protect(repository: string, words: string | null): void;
   /** From now on. `times`: after so many of it, it is well again. */
   behave(fault: CodeHostFault, times?: number): void;
   stop(): Promise<void>;
-};
-
-type Held = { readonly root: string; readonly pulls: Map<string, TestPull[]>; readonly origin: () => string };
-
-const gitOf = (root: string, repository: string, ...args: string[]): string =>
-  execFileSync('git', ['--git-dir', join(root, `${repository}.git`), ...args], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim();
-
-const commitOf = (root: string, repository: string, branch: string): string | null => {
-  try {
-    return gitOf(root, repository, 'rev-parse', '--verify', `refs/heads/${branch}`);
-  } catch {
-    return null;
-  }
 };
 
 const shown = ({ root, origin }: Held, repository: string, pull: TestPull) => {
@@ -87,8 +67,6 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 };
-
-type Answer = { readonly status: number; readonly body: unknown };
 
 const invalid = (...errors: readonly object[]): Answer => ({ status: 422, body: { message: 'Validation Failed', errors } });
 
@@ -123,11 +101,16 @@ const answerApi = async (held: Held, request: IncomingMessage, path: string): Pr
   const list = held.pulls.get(repository);
   const missing: Answer = { status: 404, body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest' } };
   if (list === undefined) return missing;
-  if (rest === '') return { status: 200, body: { full_name: repository, default_branch: 'main' } };
+  if (rest === '') return { status: 200, body: { full_name: repository, default_branch: 'main', allow_rebase_merge: false } };
   if (rest === '/pulls' && request.method === 'POST') return create(held, repository, await readBody(request));
-  const number = Number(/^\/pulls\/(\d+)$/.exec(rest)?.[1] ?? Number.NaN);
+  const number = Number(/^\/pulls\/(\d+)(?:\/merge)?$/.exec(rest)?.[1] ?? Number.NaN);
   const one = list.find((pull) => pull.number === number);
-  if (one !== undefined) return { status: 200, body: shown(held, repository, one) };
+  if (one !== undefined && rest.endsWith('/merge'))
+    return mergeOne(held, { repository, pull: one, text: await readBody(request) });
+  if (one !== undefined)
+    return { status: 200, body: { ...shown(held, repository, one), ...mergeability(held, repository, one) } };
+  const [, sha = '', kind] = /^\/commits\/([0-9a-f]{40})\/(check-runs|status)$/.exec(rest) ?? [];
+  if (kind !== undefined) return checksOf(held, `${repository} ${sha}`, kind);
   if (rest !== '/pulls') return missing;
   const head = url.searchParams.get('head');
   const state = url.searchParams.get('state') ?? 'open';
@@ -166,7 +149,7 @@ export const startCodeHost = async ({
   const asked: string[] = [];
   let [fault, times] = ['none' as CodeHostFault, 0];
   let origin = '';
-  const held: Held = { root, pulls: new Map(), origin: () => origin };
+  const held: Held = { root, pulls: new Map(), checks: new Map(), protectedBy: new Map(), origin: () => origin };
   const take = (...kinds: readonly CodeHostFault[]): boolean => {
     if (!kinds.includes(fault) || times <= 0) return false;
     times -= 1;
@@ -190,6 +173,7 @@ export const startCodeHost = async ({
       });
     const answer = await answerApi(held, request, path);
     if (request.method === 'POST' && answer.status === 201 && take('loses-create')) return void request.socket.destroy();
+    if (request.method === 'PUT' && answer.status === 200 && take('loses-merge')) return void request.socket.destroy();
     if (request.method === 'POST' && answer.status === 201 && take('holds-create')) return;
     send(answer);
   };
@@ -227,6 +211,14 @@ export const startCodeHost = async ({
       if (pull === undefined) return;
       pull.state = 'closed';
       pull.mergedAt = how === 'merged' ? '2026-01-01T00:00:00Z' : null;
+    },
+    check: (repository, branch, check) => {
+      const key = `${repository} ${commitOf(root, repository, branch)}`;
+      held.checks.set(key, [...(held.checks.get(key) ?? []).filter(({ name }) => name !== check.name), check]);
+    },
+    protect: (repository, words) => {
+      if (words === null) held.protectedBy.delete(repository);
+      else held.protectedBy.set(repository, words);
     },
     behave: (next, count = Number.POSITIVE_INFINITY) => {
       [fault, times] = [next, count];

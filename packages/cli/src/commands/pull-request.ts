@@ -1,4 +1,11 @@
-import type { PullRequest, PullRequestOpen, PullRequestOpened } from '@orrery/protocol';
+import type {
+  MergeMethod,
+  PullRequest,
+  PullRequestMerged,
+  PullRequestOpen,
+  PullRequestOpened,
+  PullRequestOutlook,
+} from '@orrery/protocol';
 import { inertLine } from '../inert.ts';
 import type { Screen } from '../screen.ts';
 import type { CommandInput, OptionSpec, Outcome } from './command.ts';
@@ -24,6 +31,31 @@ export const pullRequestOptions: readonly OptionSpec[] = [
   },
   { name: 'branch', kind: 'text', value: 'NAME', summary: 'the branch that is pushed (default: orrery/<id>)' },
 ];
+
+/** Options of the verbs that merge one. */
+export const mergeOptions: readonly OptionSpec[] = [
+  {
+    name: 'method',
+    kind: 'text',
+    value: 'METHOD',
+    summary: 'how it is merged (default: the first that the repository allows)',
+    choices: ['merge', 'squash', 'rebase'],
+  },
+];
+
+/** What is merged: the commit that the host has now, as it was just told. */
+export const mergeBody = (input: CommandInput, { standing, pullRequest }: PullRequestOutlook) => {
+  const method = input.text('method') as MergeMethod | null;
+  const headSha = standing?.headSha ?? pullRequest?.headSha ?? '0'.repeat(40);
+  return { headSha, ...(method === null ? {} : { method }) };
+};
+
+/** What came of merging one. */
+export const mergedText = (screen: Screen, merged: PullRequestMerged): Outcome => ({
+  result: merged,
+  text: `${screen.good('✓')} ${merged.outcome === 'merged' ? 'merged' : 'was merged already'}  ${pullRequestText(merged.pullRequest) ?? ''}`,
+  hints: [],
+});
 
 /** What of the options is sent. */
 export const pullRequestBody = (input: CommandInput): PullRequestOpen => {

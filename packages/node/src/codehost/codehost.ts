@@ -15,6 +15,24 @@ export type Pull = {
   readonly headSha: string;
 };
 
+/** How an open one stands: what was checked on its commit, and whether it could be merged. */
+export type Standing = {
+  /** Null: the token may not read checks. */
+  readonly checks: readonly HostCheck[] | null;
+  /** How many there are, also beyond those that were read. */
+  readonly total: number;
+  readonly merging: 'clean' | 'conflicts' | 'blocked' | 'behind' | 'draft' | 'unknown';
+  readonly methods: readonly MergeMethod[];
+};
+
+export type HostCheck = {
+  readonly name: string;
+  readonly state: 'pending' | 'passed' | 'failed' | 'skipped';
+  readonly url: string | null;
+};
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase';
+
 /** What is to be opened. */
 export type PullWanted = {
   readonly title: string;
@@ -60,4 +78,8 @@ export type CodeHost = {
   /** Pull requests of a branch of that repository, open, merged and closed, newest first; at most 30. */
   find(repository: string, branch: string): Promise<readonly Pull[]>;
   view(repository: string, number: number): Promise<Pull>;
+  /** How one stands whose commit is this; at most 200 checks are read. */
+  standing(repository: string, pull: Pick<Pull, 'number' | 'headSha'>): Promise<Standing>;
+  /** Merges it. Rejects with `codehost_refused` when its commit is another one or a rule of the host is against it; then nothing was merged. */
+  merge(repository: string, wanted: Pick<Pull, 'number' | 'headSha'> & { readonly method: MergeMethod }): Promise<void>;
 };

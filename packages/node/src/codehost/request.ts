@@ -10,7 +10,7 @@ export type HostBody = string | { readonly beginning: string; readonly file: str
 
 export type HostRequest = {
   readonly url: URL;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: HostBody;
   /** The whole of it. */

@@ -8,9 +8,13 @@ import { Line } from '../parts/facts.tsx';
 import { Failed } from '../parts/states.tsx';
 import { node, requestId } from '../state/node.ts';
 import { leftOutWords } from './left-out.ts';
+import { Merge, Standing } from './standing.tsx';
 
 /** What a pull request is of: a task or an environment of its own. */
 export type PullSubject = { readonly kind: 'task' | 'environment'; readonly id: string; readonly pull: PullRequest | null };
+
+/** How often a host is asked that has not found out yet. */
+const WAITS_MS = 20_000;
 
 /** Longer than any other answer: a push, and what the host does with it. */
 const PUSH_MS = 12 * 60_000;
@@ -26,9 +30,16 @@ const useOutlook = ({ kind, id, pull }: PullSubject) => {
     enabled: false,
     retry: false,
   });
-  const { refetch } = outlook;
+  const { refetch, data } = outlook;
   const changedAt = pull?.changedAt;
   useEffect(() => void refetch(), [refetch, changedAt]);
+  // What the host has not found out yet is asked for again; a page that is not seen asks nothing.
+  const waits = data?.standing?.state === 'pending' || data?.standing?.merging === 'unknown';
+  useEffect(() => {
+    if (!waits) return undefined;
+    const timer = setInterval(() => void (document.visibilityState === 'visible' && refetch()), WAITS_MS);
+    return () => clearInterval(timer);
+  }, [refetch, waits]);
   return outlook;
 };
 
@@ -65,6 +76,7 @@ export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) =>
   const open = useOpen(subject, () => setWriting(false));
   const pull = subject.pull ?? data?.pullRequest ?? null;
   const can = mayAct && data !== undefined && data.host !== null && data.problem === null && !open.isPending;
+  const standing = pull?.state === 'open' ? (data?.standing ?? null) : null;
   const isNew = pull === null || pull.number === null;
   const without = { without: leftOut.map((one) => ({ ...one })) };
   const act = (): void => (isNew ? setWriting(true) : open.mutate(without));
@@ -75,6 +87,10 @@ export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) =>
     <section aria-label="Pull request" className="mt-3 mb-6 border-t border-line pt-2">
       <h2 className="font-semibold">Pull request</h2>
       {pull === null ? null : <Known pull={pull} />}
+      {standing === null ? null : <Standing standing={standing} />}
+      {standing === null || pull === null || !mayAct ? null : (
+        <Merge key={standing.headSha} kind={subject.kind} id={subject.id} pull={pull} standing={standing} />
+      )}
       <Missing outlook={data} again={() => void refetch()} />
       {error === null ? null : <Failed error={error} />}
       {mayAct && !isOver(pull) && !writing ? (

@@ -1,5 +1,5 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
-import { pullRequestOptions } from '../pull-request.ts';
+import { mergeOptions, pullRequestOptions } from '../pull-request.ts';
 
 const environment: ArgumentSpec = {
   name: 'environment',
@@ -176,6 +176,18 @@ const keeping: readonly CommandSpec[] = [
     operations: ['environmentPullRequestOpen'],
     changes: 'once',
     load: async () => (await import('./pr.ts')).envPr,
+  },
+  {
+    noun: 'env',
+    verb: 'merge',
+    summary: 'have the code host merge the pull request of an environment',
+    detail: 'The commit that the host has now, and only where its rules let it be merged; the environment stays as it is.',
+    arguments: [environment],
+    options: mergeOptions,
+    examples: [{ line: 'orrery env merge fix', does: 'in the first way that the repository allows' }],
+    operations: ['environmentPullRequestMerge'],
+    changes: 'plain',
+    load: async () => (await import('./merge.ts')).envMerge,
   },
   {
     noun: 'env',

@@ -1,4 +1,4 @@
-import { pullRequestOptions } from '../pull-request.ts';
+import { mergeOptions, pullRequestOptions } from '../pull-request.ts';
 import { taskOptions } from '../run/rows.ts';
 import type { ArgumentSpec, CommandSpec } from '../command.ts';
 
@@ -194,5 +194,18 @@ export const taskCommands: readonly CommandSpec[] = [
     operations: ['taskPullRequestOpen'],
     changes: 'once',
     load: async () => (await import('./pr.ts')).taskPr,
+  },
+  {
+    noun: 'task',
+    verb: 'merge',
+    summary: 'have the code host merge the pull request of a task',
+    detail:
+      'The commit that the host has now, and only where its rules let it be merged: checks, reviews and conflicts are the host’s to judge.',
+    arguments: [task],
+    options: mergeOptions,
+    examples: [{ line: 'orrery task merge last --method squash', does: 'as one commit' }],
+    operations: ['taskPullRequestMerge'],
+    changes: 'plain',
+    load: async () => (await import('./merge.ts')).taskMerge,
   },
 ];

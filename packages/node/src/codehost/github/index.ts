@@ -1,13 +1,23 @@
 import { OrreryError } from '@orrery/protocol/errors';
 import type { z } from 'zod';
-import type { CodeHost, PullWanted } from '../codehost.ts';
+import type { CodeHost, MergeMethod, Pull, PullWanted, Standing } from '../codehost.ts';
 import { CODEHOST_ANSWER_BYTES, CODEHOST_CALL_MS } from '../limits.ts';
 import { pushBranch, readRefs, type GitPlace, type Packing } from '../push.ts';
 import { parseRemote } from '../remote.ts';
 import { hostRequest, type HostAnswer } from '../request.ts';
-import { hostUnreachable } from '../words.ts';
+import { hostRefused, hostUnreachable } from '../words.ts';
+import { toChecks, toMerging, toMethods } from './standing.ts';
 import { problemOf, saidIn, saysExists, toPull } from './translate.ts';
-import { pullSchema, pullsSchema, repositorySchema } from './wire.ts';
+import {
+  checkRunsSchema,
+  mergeabilitySchema,
+  mergedSchema,
+  pullSchema,
+  pullsSchema,
+  repositorySchema,
+  statusesSchema,
+  waysSchema,
+} from './wire.ts';
 
 /** A GitHub, or a GitHub Enterprise Server. */
 export type GithubParts = {
@@ -77,6 +87,8 @@ export const createGithub = (parts: GithubParts): CodeHost => {
       // A server that does not know the filter would answer everything.
       return found.filter(({ head }) => head.ref === branch && isOf(head.repo?.full_name, repository)).map(toPull);
     },
+    standing: (repository, pull) => standingOf(call, repository, pull),
+    merge: (repository, wanted) => mergePull(call, repository, wanted),
     view: async (repository, number) =>
       toPull(
         await call({ path: `repos/${repository}/pulls/${number}`, what: `read pull requests of ${repository}` }, pullSchema),
@@ -87,7 +99,7 @@ export const createGithub = (parts: GithubParts): CodeHost => {
 const isOf = (fullName: string | undefined, repository: string): boolean =>
   fullName === undefined || fullName.toLowerCase() === repository.toLowerCase();
 
-type Asked = { readonly path: string; readonly what: string; readonly body?: string };
+type Asked = { readonly path: string; readonly what: string; readonly body?: string; readonly method?: 'POST' | 'PUT' };
 type Call = {
   <Schema extends z.ZodType>(asked: Asked, schema: Schema): Promise<z.output<Schema>>;
   <Schema extends z.ZodType, Other>(
@@ -101,7 +113,7 @@ type Call = {
 const createCall =
   (parts: GithubParts, web: string, readTokenNow: () => Promise<string>): Call =>
   async <Schema extends z.ZodType, Other>(
-    { path, what, body }: Asked,
+    { path, what, body, method = 'POST' }: Asked,
     schema: Schema,
     other?: (answer: HostAnswer, said: string) => Other | undefined,
   ): Promise<z.output<Schema> | Other> => {
@@ -115,7 +127,7 @@ const createCall =
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const bounds = { timeoutMs: CODEHOST_CALL_MS, maxBytes: CODEHOST_ANSWER_BYTES, signal: parts.signal };
-    const asked = { url, method: body === undefined ? ('GET' as const) : ('POST' as const), headers, ...bounds };
+    const asked = { url, method: body === undefined ? ('GET' as const) : method, headers, ...bounds };
     let answer: HostAnswer;
     try {
       answer = await hostRequest(body === undefined ? asked : { ...asked, body });
@@ -137,6 +149,48 @@ const createPull = async (call: Call, repository: string, { branch, ...wanted }:
   const asked = { path: `repos/${repository}/pulls`, what: `open a pull request in ${repository}`, body };
   const made = await call(asked, pullSchema, ({ status }, said) => (status === 422 && saysExists(said) ? 'exists' : undefined));
   return made === 'exists' ? null : toPull(made);
+};
+
+/** What a token without the right to read checks is told; the rest is known all the same. */
+const unread = ({ status }: HostAnswer): null | undefined => (status === 403 || status === 404 ? null : undefined);
+
+const standingOf = async (
+  call: Call,
+  repository: string,
+  { number, headSha }: Pick<Pull, 'number' | 'headSha'>,
+): Promise<Standing> => {
+  const what = `read pull requests of ${repository}`;
+  const checks = `read checks of ${repository}`;
+  const commit = `repos/${repository}/commits/${headSha}`;
+  const [pull, ways, runs, statuses] = await Promise.all([
+    call({ path: `repos/${repository}/pulls/${number}`, what }, mergeabilitySchema),
+    call({ path: `repos/${repository}`, what }, waysSchema),
+    call({ path: `${commit}/check-runs?per_page=100`, what: checks }, checkRunsSchema, unread),
+    call({ path: `${commit}/status?per_page=100`, what: checks }, statusesSchema, unread),
+  ]);
+  return {
+    ...(runs === null || statuses === null ? { checks: null, total: 0 } : toChecks(runs, statuses)),
+    merging: toMerging(pull),
+    methods: toMethods(ways),
+  };
+};
+
+const mergePull = async (
+  call: Call,
+  repository: string,
+  { number, headSha, method }: Pick<Pull, 'number' | 'headSha'> & { readonly method: MergeMethod },
+): Promise<void> => {
+  const what = `merge the pull request #${number} of ${repository}`;
+  const body = JSON.stringify({ sha: headSha, merge_method: method });
+  const path = `repos/${repository}/pulls/${number}/merge`;
+  const made = await call({ path, what, body, method: 'PUT' }, mergedSchema, ({ status }, said) =>
+    status === 405 || status === 409 ? said : undefined,
+  );
+  if (typeof made !== 'string') return;
+  throw hostRefused(`${repository} does not merge #${number}${made === '' ? '' : `: ${made}`}.`, {
+    rule: 'Its host merges what has no conflict, keeps its rules, and is still the commit that was seen.',
+    fix: 'Look at it there, push what it needs, and merge again.',
+  });
 };
 
 const jsonOrNull = (body: Buffer): unknown => {

@@ -33,6 +33,38 @@ export const pullSchema = z.object({
 });
 export type GithubPull = z.output<typeof pullSchema>;
 
+/** What only one that is asked for by its number says. GitHub finds it out afterwards: null until then. */
+export const mergeabilitySchema = z.object({ mergeable: z.boolean().nullish(), mergeable_state: z.string().max(50).nullish() });
+export type GithubMergeability = z.output<typeof mergeabilitySchema>;
+
+/** Runs of checks (of apps, Actions among them) on a commit. */
+export const checkRunsSchema = z.object({
+  total_count: z.int().min(0),
+  check_runs: z
+    .array(
+      z.object({
+        name: z.string().max(1_000),
+        status: z.string().max(50),
+        conclusion: z.string().max(50).nullish(),
+        html_url: page.nullish().catch(null),
+      }),
+    )
+    .max(100),
+});
+/** Statuses that services set on a commit. */
+export const statusesSchema = z.object({
+  total_count: z.int().min(0),
+  statuses: z
+    .array(z.object({ context: z.string().max(1_000), state: z.string().max(50), target_url: page.nullish().catch(null) }))
+    .max(100),
+});
+export const waysSchema = z.object({
+  allow_merge_commit: z.boolean().nullish(),
+  allow_squash_merge: z.boolean().nullish(),
+  allow_rebase_merge: z.boolean().nullish(),
+});
+export const mergedSchema = z.object({ merged: z.literal(true) });
+
 export const pullsSchema = z.array(pullSchema).max(100);
 export const repositorySchema = z.object({ default_branch: z.string().min(1).max(250) });
 
