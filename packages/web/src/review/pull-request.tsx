@@ -8,7 +8,7 @@ import { Line } from '../parts/facts.tsx';
 import { Failed } from '../parts/states.tsx';
 import { node, requestId } from '../state/node.ts';
 import { leftOutWords } from './left-out.ts';
-import { Merge, Standing } from './standing.tsx';
+import { AtHost } from './standing.tsx';
 
 /** What a pull request is of: a task or an environment of its own. */
 export type PullSubject = { readonly kind: 'task' | 'environment'; readonly id: string; readonly pull: PullRequest | null };
@@ -76,7 +76,6 @@ export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) =>
   const open = useOpen(subject, () => setWriting(false));
   const pull = subject.pull ?? data?.pullRequest ?? null;
   const can = mayAct && data !== undefined && data.host !== null && data.problem === null && !open.isPending;
-  const standing = pull?.state === 'open' ? (data?.standing ?? null) : null;
   const isNew = pull === null || pull.number === null;
   const without = { without: leftOut.map((one) => ({ ...one })) };
   const act = (): void => (isNew ? setWriting(true) : open.mutate(without));
@@ -87,10 +86,7 @@ export const PullRequestPart = ({ subject, leftOut = [], mayAct }: PartProps) =>
     <section aria-label="Pull request" className="mt-3 mb-6 border-t border-line pt-2">
       <h2 className="font-semibold">Pull request</h2>
       {pull === null ? null : <Known pull={pull} />}
-      {standing === null ? null : <Standing standing={standing} />}
-      {standing === null || pull === null || !mayAct ? null : (
-        <Merge key={standing.headSha} kind={subject.kind} id={subject.id} pull={pull} standing={standing} />
-      )}
+      <AtHost subject={subject} pull={pull} standing={data?.standing ?? null} mayAct={mayAct} />
       <Missing outlook={data} again={() => void refetch()} />
       {error === null ? null : <Failed error={error} />}
       {mayAct && !isOver(pull) && !writing ? (

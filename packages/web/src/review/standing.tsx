@@ -32,8 +32,25 @@ const against: Readonly<Record<PullRequestStanding['merging'], string | null>> =
   unknown: 'The host has not found out yet whether it can be merged.',
 };
 
-/** How a pull request stands at its host: its checks, and whether it can be merged. */
-export const Standing = ({ standing }: { readonly standing: PullRequestStanding }) => {
+/** How one that is open stands at its host, and the way to merge it. */
+export const AtHost = (props: {
+  readonly subject: Pick<MergeProps, 'kind' | 'id'>;
+  readonly pull: PullRequest | null;
+  readonly standing: PullRequestStanding | null;
+  readonly mayAct: boolean;
+}) => {
+  const { subject, pull, standing, mayAct } = props;
+  if (pull?.state !== 'open' || standing === null) return null;
+  return (
+    <>
+      <Standing standing={standing} />
+      {mayAct ? <Merge key={standing.headSha} kind={subject.kind} id={subject.id} pull={pull} standing={standing} /> : null}
+    </>
+  );
+};
+
+/** Its checks, and what keeps it from being merged. */
+const Standing = ({ standing }: { readonly standing: PullRequestStanding }) => {
   const [words, look] = inShort[standing.state];
   const why = against[standing.merging];
   return (
@@ -83,7 +100,7 @@ type MergeProps = {
 };
 
 /** Has the host merge the commit that is shown, by a person's word that is said twice. */
-export const Merge = ({ kind, id, pull, standing }: MergeProps) => {
+const Merge = ({ kind, id, pull, standing }: MergeProps) => {
   const queries = useQueryClient();
   const [method, choose] = useState<MergeMethod>(standing.methods[0] ?? 'merge');
   const merge = useMutation({

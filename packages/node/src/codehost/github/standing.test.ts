@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { toChecks, toMerging, toMethods } from './standing.ts';
 import { checkRunsSchema, statusesSchema } from './wire.ts';
 
-const run = (name: string, status: string, conclusion: string | null, html_url = 'https://git.test/c') => ({
-  ...{ name, status, conclusion, html_url },
+const run = (name: string, status: string, conclusion: string | null) => ({
+  ...{ name, status, conclusion, html_url: 'https://git.test/c' },
 });
 
 describe('what GitHub says of checks and merging', () => {
@@ -16,7 +16,7 @@ describe('what GitHub says of checks and merging', () => {
         run('c', 'completed', 'neutral'),
         run('d', 'queued', null),
         run('e', 'completed', 'something-new'),
-        run('f\u202e\n', 'completed', 'success', 'javascript:alert(1)'),
+        { ...run('f\u202e\n', 'completed', 'success'), html_url: 'javascript:alert(1)' },
       ],
     });
     const statuses = statusesSchema.parse({
