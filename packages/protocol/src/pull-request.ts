@@ -94,7 +94,6 @@ export const pullRequestMerge = z.strictObject({
   /** Default: the first that the repository allows. */
   method: mergeMethod.optional(),
 });
-export type PullRequestMerge = z.input<typeof pullRequestMerge>;
 
 export const pullRequestMerged = z.object({
   pullRequest,
