@@ -8,6 +8,7 @@ import { Ago } from './ago.tsx';
 import { Answer } from './answer.tsx';
 import { Button } from './button.tsx';
 import { Facts, Line, Mark } from './facts.tsx';
+import { PaidBy, ProgramLogin } from './program-login.tsx';
 import { Failed } from './states.tsx';
 
 /** Whether a program of this node's own choice is still to be fetched. */
@@ -17,27 +18,39 @@ const isToInstall = ({ pinnedVersion, installedVersion }: HarnessView): boolean 
 /** One agent program: whether it is there, and what it can. */
 export const Harness = ({ harness }: { readonly harness: HarnessView }) => {
   const [open, setOpen] = useState(false);
-  const { id, summary, isDefault, provenance, installedVersion, verified } = harness;
+  const { id, summary, isDefault, provenance, verified } = harness;
   return (
     <li className="border-b border-line py-1">
       <div className="flex flex-wrap items-baseline gap-x-3">
         <span className="w-20 font-semibold">{id}</span>
-        {isToInstall(harness) ? (
-          <span className="text-quiet">– not installed</span>
-        ) : (
-          <Mark held="good">{installedVersion === null ? 'there' : `installed ${installedVersion}`}</Mark>
-        )}
+        {isToInstall(harness) ? <span className="text-quiet">– not installed</span> : <There harness={harness} />}
         {verified ? null : <Mark held="careful">unverified: no turn of it ended well here yet</Mark>}
         {isDefault ? <span className="text-quiet">default</span> : null}
         {provenance === 'built-in' ? null : <span className="text-quiet">from {provenance}</span>}
+        <PaidBy paidBy={harness.paidBy} />
         <span className="said text-quiet">{visible(summary)}</span>
         {isToInstall(harness) ? <Install id={id} /> : null}
       </div>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary className="cursor-pointer text-quiet">What {id} can</summary>
-        {open ? <Able harness={harness} /> : null}
+        <summary className="cursor-pointer text-quiet">What {id} can, and who pays it</summary>
+        {open ? (
+          <>
+            <ProgramLogin id={id} />
+            <Able harness={harness} />
+          </>
+        ) : null}
       </details>
     </li>
+  );
+};
+
+/** Whether its program was found: an own installation may be missing. */
+const There = ({ harness: { program, installedVersion } }: { readonly harness: HarnessView }) => {
+  if (installedVersion !== null) return <Mark held="good">installed {installedVersion}</Mark>;
+  return program === null ? (
+    <Mark held="good">there</Mark>
+  ) : (
+    <span className="text-quiet">– not found on the machine of the node</span>
   );
 };
 
