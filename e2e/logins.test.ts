@@ -5,8 +5,11 @@ import type { ScriptedModel } from '@orrery/scripted-model';
 import { startLoginIssuer, type TestLoginIssuer } from '@orrery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFor, isThere, modelOfSuite, PROVIDER_KEY, scriptsOf } from './support/agents.ts';
+import { chromium } from './support/chromium.ts';
+import type { Life } from './support/life.ts';
 import { placeOfSuite, type Place } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
+import { barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 import { taskEnd } from './support/wait.ts';
 
 const TOKEN = `sk-ant-oat01-${'canary'.repeat(8)}`;
@@ -17,6 +20,8 @@ describe('a subscription', () => {
   let issuer: TestLoginIssuer;
   let model: ScriptedModel;
   let client: Client;
+  let life: Life;
+  const browser = browserOfSuite();
   let projectId: string;
   const work = async (harness: string) => {
     const { id } = await client.call('taskAdd', { body: { project: projectId, harness, prompt: `[look] at ${harness}` } });
@@ -40,7 +45,8 @@ describe('a subscription', () => {
     place.configure(
       configFor(model, { logins: { claude: { baseUrl: model.url }, codex: { baseUrl: `${model.url}/v1`, issuer: issuer.url } } }),
     );
-    client = place.client(await place.up());
+    life = await place.up();
+    client = place.client(life);
     const source = makeRepository(place, 'looked-at');
     ({ id: projectId } = await client.call('projectAdd', { body: { source } }));
   });
@@ -97,6 +103,30 @@ describe('a subscription', () => {
     });
     expect(await work('codex')).toMatchObject({ verdict: 'accepted' });
     expect(paid(from)).toEqual([`Bearer ${PROVIDER_KEY}`]);
+  });
+
+  it.skipIf(!isThere('codex') || chromium === null)('is begun and forgotten in a browser, too, by the owner', async () => {
+    issuer.behave('well');
+    issuer.lasts(3_600);
+    issuer.approve(false);
+    const page = await browser.open({ viewport: { width: 390, height: 800 } });
+    await letIn(place, page);
+    await page.goto(`${life.url}/agents`);
+    await page.getByText('What codex can, and who pays it').click();
+    const login = page.getByRole('region', { name: 'Login of codex' });
+    await login.getByRole('button', { name: 'Log in by a code' }).click();
+    await login.getByText(issuer.code).waitFor();
+    await picture(page, 'login-phone');
+    expect(await barriers(page)).toEqual([]);
+    issuer.approve();
+    await login.getByText('logged in to a ChatGPT subscription as person@example.org (plus)').waitFor();
+    await page.getByText('paid by a login').first().waitFor();
+    await login.getByRole('button', { name: 'Log out …' }).click();
+    await login.getByRole('button', { name: 'Log out', exact: true }).click();
+    await login.getByRole('button', { name: 'Log in by a code' }).waitFor();
+    await page.getByText('What claude can, and who pays it').click();
+    await page.getByRole('region', { name: 'Login of claude' }).getByText('setup-token').waitFor();
+    expect(await barriers(page)).toEqual([]);
   });
 
   it('stands nowhere in what the node writes', () => {

@@ -11,8 +11,8 @@ export type TestLoginIssuer = {
   readonly asked: string[];
   /** The code that a person types. */
   readonly code: string;
-  /** The person types it. */
-  approve(): void;
+  /** The person types it; false: those that begin from now on wait again. */
+  approve(typed?: boolean): void;
   /** Access tokens given so far, oldest first. */
   readonly given: string[];
   /** How long the access tokens are good that are given from now on, seconds. */
@@ -81,7 +81,7 @@ export const startLoginIssuer = async (): Promise<TestLoginIssuer> => {
     asked,
     code,
     given,
-    approve: () => void (state.approved = true),
+    approve: (typed = true) => void (state.approved = typed),
     lasts: (seconds) => void (state.seconds = seconds),
     behave: (how) => void (state.how = how),
     stop: () =>
