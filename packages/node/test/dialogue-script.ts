@@ -90,6 +90,9 @@ export const item = (type: 'item/started' | 'item/completed', value: object): Ha
 });
 export const codexReady: Happening = { hear: { id: 'thread', result: { thread: { id: 't1' }, approvalPolicy: 'untrusted' } } };
 export const codexTurn = (turn: number): Happening => ({ hear: { id: `turn:${turn}`, result: { turn: { id: `u${turn}` } } } });
+export const codexBegins = (turn: number): Happening => ({
+  hear: { method: 'turn/started', params: { threadId: 't1', turn: { id: `u${turn}`, status: 'inProgress' } } },
+});
 export const codexEnds = (turn: number, status = 'completed'): Happening => ({
   hear: { method: 'turn/completed', params: { threadId: 't1', turn: { id: `u${turn}`, status, error: null } } },
 });

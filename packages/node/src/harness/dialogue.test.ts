@@ -17,6 +17,7 @@ import {
   item,
   codexReady,
   codexTurn,
+  codexBegins,
   codexEnds,
   codexAsks,
   piReady,
@@ -157,14 +158,23 @@ it.each([
 });
 
 describe('a stop', () => {
-  it('that comes before Codex named its turn is kept until it does', () => {
-    const played = play(adapterOf(codexHarness), [codexReady, prompt(1), { tell: { kind: 'interrupt' } }, codexTurn(1)]);
-    expect(saidOf(played).at(-1)).toMatchObject({ method: 'turn/interrupt', params: { threadId: 't1', turnId: 'u1' } });
+  const stop: Happening = { tell: { kind: 'interrupt' } };
+
+  it.each([
+    ['named its turn', [stop, codexTurn(1), codexBegins(1)]],
+    ['named its turn, which it then says late', [stop, codexBegins(1), codexTurn(1)]],
+    // It refuses to stop a turn that it has named and not begun, and goes on with it.
+    ['began the turn that it named', [codexTurn(1), stop, codexBegins(1)]],
+  ])('that comes before Codex %s is kept until it does', (_, rest) => {
+    const said = rest.map((__, end) => saidOf(play(adapterOf(codexHarness), [codexReady, prompt(1), ...rest.slice(0, end)])));
+    expect(said.flat().filter((one) => (one as { method?: string }).method === 'turn/interrupt')).toEqual([]);
+    const whole = saidOf(play(adapterOf(codexHarness), [codexReady, prompt(1), ...rest]));
+    expect(whole.at(-1)).toMatchObject({ method: 'turn/interrupt', params: { threadId: 't1', turnId: 'u1' } });
   });
 
   it('is for the turn that runs, whatever Codex still says of the one before', () => {
     const late: Happening[] = [codexReady, prompt(1), codexTurn(1), codexEnds(1), prompt(2), codexTurn(1)];
-    const played = play(adapterOf(codexHarness), [...late, { tell: { kind: 'interrupt' } }, codexTurn(2)]);
+    const played = play(adapterOf(codexHarness), [...late, stop, codexTurn(2), codexBegins(2)]);
     expect(saidOf(played).at(-1)).toMatchObject({ method: 'turn/interrupt', params: { turnId: 'u2' } });
   });
 

@@ -18,6 +18,8 @@ const QUIET = new Set([
   ...['thread/started', 'thread/status/changed', 'thread/settings/updated', 'thread/name/updated', 'thread/readState/changed'],
   ...['turn/diff/updated', 'account/rateLimits/updated', 'account/updated'],
   ...['mcpServer/startupStatus/updated', 'remoteControl/status/changed', 'skills/changed', 'thread/compacted'],
+  // Of its own settings and goals, which are not ours to tell.
+  ...['deprecationNotice', 'thread/goal/cleared', 'thread/goal/updated'],
   ...['item/fileChange/outputDelta', 'item/mcpToolCall/progress'],
 ]);
 
@@ -82,11 +84,13 @@ const onError = (now: State, frame: unknown): Spoken<State> => {
   return { state: now, events: [noticeOf('warning', error.message)] };
 };
 
-/** A turn that was not begun by an answer of its own gets its name here: then it can be stopped. */
+/** From here on a turn can be stopped; one that was not begun by an answer of its own gets its name here. */
 const onTurnStart = (now: State, frame: unknown): Spoken<State> => {
   const id = turnNotice.safeParse(frame).data?.params.turn.id;
-  if (id === undefined || now.turn === null || now.turnId !== null || now.action !== 'compact') return { state: now };
-  return now.stop ? interrupt({ ...now, turnId: id }) : { state: { ...now, turnId: id } };
+  if (id === undefined || now.turn === null) return { state: now };
+  const turnId = now.action === 'compact' ? (now.turnId ?? id) : now.turnId;
+  const known = { ...now, turnId, begun: id };
+  return now.stop && turnId === id ? interrupt(known) : { state: known };
 };
 
 const onTurn = (now: State, frame: unknown): Spoken<State> => {

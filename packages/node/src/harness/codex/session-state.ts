@@ -10,7 +10,9 @@ export const state = z.object({
   start: z.record(z.string(), z.unknown()),
   turn: z.int().nullable(),
   turnId: z.string().nullable(),
-  /** A stop came before the program named the turn. */
+  /** The turn that it last said to have begun: before that word it refuses to stop one, also one that it named. */
+  begun: z.string().nullable().default(null),
+  /** A stop came before the turn could be stopped. */
   stop: z.boolean(),
   requests: z.int(),
   steers: z.array(z.object({ key: z.string(), text: z.string() })),
@@ -50,6 +52,7 @@ export const nothingTold = {
   compacting: null,
   thinking: null,
   agents: {},
+  begun: null,
 } satisfies Partial<State>;
 
 /** Asks it to stop the turn that it named. */

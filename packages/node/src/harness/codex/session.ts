@@ -110,8 +110,8 @@ const onAnswer = (now: State, frame: unknown): Spoken<State> => {
     turnId,
     thinking: read && now.thinking !== null ? { ...now.thinking, told: true } : now.thinking,
   };
-  // Until a turn has its name it cannot be stopped; a summing up is named by its start.
-  const stopped = now.stop && turnId !== null ? interrupt(known) : { state: known };
+  // It names a turn before it can stop it; a summing up is named by its start.
+  const stopped = now.stop && turnId !== null && now.begun === turnId ? interrupt(known) : { state: known };
   const asks = read ? [{ value: { id: 'settings', method: 'thread/read', params: { threadId: now.thread } } }] : [];
   return { ...stopped, say: [...(stopped.say ?? []), ...asks], facts: [{ kind: 'accepted', turn: now.turn }] };
 };
@@ -209,7 +209,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
       };
     }
     case 'interrupt':
-      return turnId === null ? { state: { ...now, stop: true } } : interrupt(now);
+      return turnId === null || now.begun !== turnId ? { state: { ...now, stop: true } } : interrupt(now);
     case 'model':
       return { state: { ...now, thinking: { model: command.model, effort: command.effort, told: false } } };
     case 'mode':
