@@ -172,6 +172,16 @@ describe('a stop', () => {
     expect(whole.at(-1)).toMatchObject({ method: 'turn/interrupt', params: { threadId: 't1', turnId: 'u1' } });
   });
 
+  it('that comes before Pi has put the words of the turn before its model is said again then', () => {
+    const aborts = (...rest: Happening[]) =>
+      saidOf(play(adapterOf(piHarness), [piReady, prompt(1), ...rest])).filter(
+        (one) => (one as { type: string }).type === 'abort',
+      );
+    expect([aborts(stop).length, aborts(stop, piUser('turn 1')).length, aborts(piUser('turn 1'), stop).length]).toEqual([
+      1, 2, 1,
+    ]);
+  });
+
   it('is for the turn that runs, whatever Codex still says of the one before', () => {
     const late: Happening[] = [codexReady, prompt(1), codexTurn(1), codexEnds(1), prompt(2), codexTurn(1)];
     const played = play(adapterOf(codexHarness), [...late, stop, codexTurn(2), codexBegins(2)]);

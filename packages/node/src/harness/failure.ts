@@ -27,6 +27,7 @@ const CODES: ReadonlyMap<string, TurnFailure> = new Map(
     usage_limit_reached: 'usage_limit',
     usagelimitexceeded: 'usage_limit',
     contextwindowexceeded: 'context',
+    contextoverflowerror: 'context',
     serveroverloaded: 'overloaded',
     unauthorized: 'auth',
     usage_not_included: 'usage_limit',

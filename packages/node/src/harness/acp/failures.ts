@@ -50,7 +50,14 @@ const statusIn = (words: string): number | null => {
 const codesOf = (data: unknown): readonly string[] => {
   if (!isObject(data)) return [];
   const info = data['codexErrorInfo'] ?? data['codex_error_info'];
-  const named = [data['errorKind'], data['type'], data['code'], data['name'], typeof info === 'string' ? info : undefined];
+  const named = [
+    data['errorKind'],
+    data['type'],
+    data['code'],
+    data['name'],
+    data['errorName'],
+    typeof info === 'string' ? info : undefined,
+  ];
   return [...named.filter((code): code is string => typeof code === 'string'), ...(isObject(info) ? Object.keys(info) : [])];
 };
 

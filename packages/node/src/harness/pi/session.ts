@@ -24,6 +24,10 @@ const state = z.object({
   inner: piState,
   turn: z.int().nullable(),
   requests: z.int(),
+  /** The words of the turn stand before the model. Before that it may pass over a stop. */
+  heard: z.boolean().default(false),
+  /** A stop that may have been passed over. */
+  stop: z.boolean().default(false),
   /** Steers that the program has and the model does not, oldest first. */
   steers: z.array(z.object({ key: z.string(), text: z.string() })),
   commands: z.array(z.object({ name: z.string(), description: z.string() })),
@@ -45,7 +49,15 @@ const dialect: SessionDialect<State> = {
   schema: state,
   begin: ({ conversation, branch }) => ({
     state: {
-      ...{ inner: fresh(conversation ?? branch?.conversation ?? null), turn: null, requests: 0, steers: [], commands: [] },
+      ...{
+        inner: fresh(conversation ?? branch?.conversation ?? null),
+        turn: null,
+        requests: 0,
+        steers: [],
+        commands: [],
+        heard: false,
+        stop: false,
+      },
       ...{
         written: [],
         content: { used: null, window: null },
@@ -103,8 +115,15 @@ const onMessage = (now: State, frame: Readonly<Record<string, unknown>>): Spoken
   // A steer is heard when its words are put before the model.
   if (oldest !== undefined && userText(frame) === oldest.text)
     return { ...counted, state: { ...counted.state, steers }, facts: [{ kind: 'steered', key: oldest.key, refused: null }] };
-  return { ...counted, facts: [{ kind: 'accepted', turn: now.turn }] };
+  const heard = { ...counted, state: { ...counted.state, heard: true }, facts: [{ kind: 'accepted', turn: now.turn } as const] };
+  return now.stop ? { ...heard, ...aborting(heard.state) } : heard;
 };
+
+/** Asks it to stop. */
+const aborting = (now: State): Required<Pick<Spoken<State>, 'state' | 'say'>> => ({
+  state: { ...now, requests: now.requests + 1, stop: !now.heard },
+  say: [{ value: { id: `abort:${now.requests + 1}`, type: 'abort' } }],
+});
 
 const onSettled = (now: State, frame: Readonly<Record<string, unknown>>): Spoken<State> => {
   const step = inner(now, frame);
@@ -227,7 +246,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
     case 'prompt': {
       if (command.action === 'compact') return compact(now, command);
       return {
-        state: { ...now, inner: fresh(now.inner.conversation), turn: command.turn },
+        state: { ...now, inner: fresh(now.inner.conversation), turn: command.turn, heard: false, stop: false },
         // It tells no start of its own in this mode.
         events: [{ kind: 'turn.started', conversation: now.inner.conversation, model: null }],
         say: [{ value: promptLine(command), prompt: command.turn }],
@@ -238,10 +257,7 @@ function tell(now: State, command: SessionCommand): Spoken<State> {
         return { state: now, facts: [{ kind: 'steered', key: command.key, refused: 'No turn runs.', untaken: true }] };
       return steered(now, { key: command.key, text: saidText(command.text) });
     case 'interrupt':
-      return {
-        state: { ...now, requests: now.requests + 1 },
-        say: [{ value: { id: `abort:${now.requests + 1}`, type: 'abort' } }],
-      };
+      return aborting(now);
     case 'model':
       return tellModel(now, command);
     case 'mode':
