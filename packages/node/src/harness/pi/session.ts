@@ -1,7 +1,6 @@
 // Pi as the program of a session: `pi --mode rpc`, JSON lines both ways. It asks no permissions: every call runs in our
 // sandbox, and that is said.
 
-import { z } from 'zod';
 import {
   cannotBeTold,
   createDialogue,
@@ -11,38 +10,15 @@ import {
   type Spoken,
 } from '../dialogue.ts';
 import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.ts';
-import { hearContent, piContent } from './content.ts';
+import { hearContent } from './content.ts';
 import { splitModel } from '../model-name.ts';
 import { saidText } from '../said.ts';
 import { piAbilities, promptLine } from './orders.ts';
 import { DEFAULT_MODEL, piLaunch } from './launch.ts';
-import { liveOf, written } from './live.ts';
-import { piDialect, piState } from './translate.ts';
+import { liveOf } from './live.ts';
+import { fresh, state, type State } from './session-state.ts';
+import { piDialect } from './translate.ts';
 import { catalogueOf, forkMessages, messageEnd, rpcResponse, stateAnswer, userText } from './wire.ts';
-
-const state = z.object({
-  inner: piState,
-  turn: z.int().nullable(),
-  requests: z.int(),
-  /** The words of the turn stand before the model. Before that it may pass over a stop. */
-  heard: z.boolean().default(false),
-  /** A stop that may have been passed over. */
-  stop: z.boolean().default(false),
-  /** Steers that the program has and the model does not, oldest first. */
-  steers: z.array(z.object({ key: z.string(), text: z.string() })),
-  commands: z.array(z.object({ name: z.string(), description: z.string() })),
-  content: piContent,
-  /** Kinds of which the response that is written has a part already. */
-  written,
-  /** What people said in the conversation so far, in messages: its place. Null: it is not known yet. */
-  users: z.int().nullable().default(null),
-  /** The place at which it is to branch; null: at its end. Undefined: it is not to branch, or has. */
-  branch: z.string().nullable().optional(),
-});
-type State = z.output<typeof state>;
-
-/** What a prompt cannot be told apart by once it is running: the node keeps the order. */
-const fresh = (conversation: string | null): State['inner'] => ({ ...piDialect.initial, conversation });
 
 const dialect: SessionDialect<State> = {
   program: piDialect.program,
