@@ -1,15 +1,15 @@
 /**
  * Records what the installed programs say in conversations, as fixtures for the session part of their adapters.
- *   node packages/node/test/record-sessions.ts [program] [dialogue]
+ *   node tools/record-sessions.ts [program] [dialogue]
  * One `fixtures/sessions/<dialogue>.jsonl` for each: what happened, in its order, a line for each thing.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { createScrubber, leaksIn } from '../../scripted-model/test/scrub.ts';
-import { createHarnessRegistry } from '../src/harness/registry.ts';
-import { scenariosOf, sessionScenarios, wordsOf } from './session-scenarios.ts';
-import { openSpokenPlace, pinnedProgram, type Happened } from './spoken-program.ts';
+import { createScrubber, leaksIn } from '../packages/scripted-model/test/scrub.ts';
+import { createHarnessRegistry } from '../packages/node/src/harness/registry.ts';
+import { scenariosOf, sessionScenarios, wordsOf } from '../packages/node/test/session-scenarios.ts';
+import { openSpokenPlace, pinnedProgram, type Happened } from '../packages/node/test/spoken-program.ts';
 
 /** Texts that are longer are cut in recordings: lists of commands hold whole manuals. */
 const MAX_TEXT = 2_000;
@@ -31,7 +31,7 @@ const [onlyProgram, onlyDialogue] = process.argv.slice(2);
 for (const harness of createHarnessRegistry().list) {
   if (harness.pin === null || harness.session === null || (onlyProgram ?? harness.id) !== harness.id) continue;
   if (pinnedProgram(harness) === null) throw new Error(`${harness.id} is not installed`);
-  const folder = join(import.meta.dirname, '../src/harness', harness.id, 'fixtures/sessions');
+  const folder = join(import.meta.dirname, '../packages/node/src/harness', harness.id, 'fixtures/sessions');
   mkdirSync(folder, { recursive: true });
   for (const name of scenariosOf(harness)) {
     if ((onlyDialogue ?? name) !== name) continue;
