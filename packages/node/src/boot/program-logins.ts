@@ -9,6 +9,7 @@ import type { Secrets } from '../config/secrets.ts';
 import type { HarnessPrograms } from '../harness/install.ts';
 import type { HarnessRegistry } from '../harness/registry.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Spawner } from '../kernel/spawner.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Store } from '../store/store.ts';
 import { createProgramLogins, type ProgramLogins } from '../program-login/index.ts';
@@ -19,6 +20,7 @@ type Ground = {
   readonly paths: NodePaths;
   readonly log: Log;
   readonly store: Store;
+  readonly starter: Spawner;
 };
 type Known = {
   readonly harnesses: HarnessRegistry;
@@ -28,7 +30,7 @@ type Known = {
 };
 
 export const openProgramLogins = (
-  { secrets, config, paths, log, store }: Ground,
+  { secrets, config, paths, log, store, starter }: Ground,
   { harnesses, programs, providers, clock }: Known,
 ): ProgramLogins =>
   createProgramLogins({
@@ -43,6 +45,7 @@ export const openProgramLogins = (
       return provider !== null && (provider.keyStyle === 'none' || (await provider.key()) !== null);
     },
     directory: join(paths.data, 'logins'),
+    spawner: starter,
     record: ({ actor, action, harness }) =>
       store.transaction((tx) => appendAudit(tx.db, { actor, action, subject: harness, outcome: 'done' }, clock.nowMs())),
   });

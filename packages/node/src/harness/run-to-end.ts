@@ -1,7 +1,6 @@
 // Starts one short program of the installer (npm, `--version`) and waits for its end.
 
 import { spawn } from 'node:child_process';
-import { endGroupOf } from '../kernel/spawner.ts';
 
 export type ToRun = {
   readonly command: string;
@@ -10,10 +9,6 @@ export type ToRun = {
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Told what the end of stdout is, whenever it has grown. */
-  readonly onStdout?: (stdout: string) => void;
-  /** Ends it, and what it started. */
-  readonly signal?: AbortSignal;
 };
 
 export type RanToEnd = {
@@ -29,29 +24,21 @@ export type RunToEnd = (run: ToRun) => Promise<RanToEnd>;
 /** What is kept of each stream: its end. */
 const KEPT_CHARS = 64 * 1024;
 
-export const runToEnd: RunToEnd = ({ command, args, cwd, env, timeoutMs, onStdout, signal }) =>
+export const runToEnd: RunToEnd = ({ command, args, cwd, env, timeoutMs }) =>
   new Promise((resolve) => {
     // A group of its own, so that what npm starts ends with it.
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const kept = { stdout: '', stderr: '' };
     let timedOut = false;
-    const kill = (): void => {
-      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) endGroupOf(child.pid);
-    };
     const timer = setTimeout(() => {
       timedOut = true;
-      kill();
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     }, timeoutMs);
-    signal?.addEventListener('abort', kill);
     for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream].setEncoding('utf8').on('data', (text: string) => {
-        kept[stream] = (kept[stream] + text).slice(-KEPT_CHARS);
-        if (stream === 'stdout') onStdout?.(kept.stdout);
-      });
+      child[stream].setEncoding('utf8').on('data', (text: string) => (kept[stream] = (kept[stream] + text).slice(-KEPT_CHARS)));
     }
     const end = (exitCode: number | null): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', kill);
       resolve({ exitCode, ...kept, timedOut });
     };
     child.once('error', (fault) => {

@@ -7,9 +7,9 @@ import { OrreryError } from '@orrery/protocol/errors';
 import { removeMade } from '../files/remove-made.ts';
 import type { InstalledProgram } from '../harness/harness.ts';
 import type { DeviceLogin, DevicePrompt, NewLogin } from '../harness/login.ts';
-import { runToEnd } from '../harness/run-to-end.ts';
 import { inOneLine } from '../kernel/one-line.ts';
-import { LOGIN_FILE_BYTES, PROMPT_MS } from './limits.ts';
+import type { CommandEnding, Spawner } from '../kernel/spawner.ts';
+import { LOGIN_FILE_BYTES, PRINTED_CHARS, PROMPT_MS } from './limits.ts';
 
 /** A login under way: what to tell a person, and what comes of it. */
 export type DeviceRun = {
@@ -28,6 +28,8 @@ export type DeviceParts = {
   /** null: the usual one. */
   readonly issuer: string | null;
   readonly signal: AbortSignal;
+  /** What it starts ends with the node. */
+  readonly spawner: Spawner;
   readonly env?: Readonly<Record<string, string | undefined>>;
 };
 
@@ -44,34 +46,62 @@ export const startDevice = (parts: DeviceParts): DeviceRun => {
 };
 
 const run = async (parts: DeviceParts, prompted: (prompt: DevicePrompt) => void): Promise<NewLogin> => {
-  const { directory, harness, program, login, issuer, signal } = parts;
+  const { directory, harness, login } = parts;
   const home = join(directory, `${harness}-${randomBytes(6).toString('hex')}`);
   await mkdir(home, { recursive: true, mode: 0o700 });
   try {
-    const silent = new AbortController();
-    const alarm = setTimeout(() => silent.abort(), PROMPT_MS);
-    const ran = await runToEnd({
-      command: program.executable,
-      args: login.args(issuer),
-      cwd: home,
-      env: { ...passed(parts.env ?? process.env), HOME: home, TMPDIR: home, PATH: '/usr/bin:/bin', [login.homeVariable]: home },
-      timeoutMs: login.waitsMs,
-      signal: AbortSignal.any([signal, silent.signal]),
-      onStdout: (stdout) => {
-        const prompt = login.prompt(stdout);
-        if (prompt === null) return;
-        clearTimeout(alarm);
-        prompted(prompt);
-      },
-    }).finally(() => clearTimeout(alarm));
-    if (signal.aborted) throw failed(harness, 'it was ended');
-    if (silent.signal.aborted) throw failed(harness, `its program said nothing for ${PROMPT_MS / 1000} seconds`);
-    if (ran.timedOut) throw failed(harness, `nobody typed the code within ${login.waitsMs / 60_000} minutes`);
-    if (ran.exitCode !== 0) throw failed(harness, lastLine(`${ran.stdout}\n${ran.stderr}`));
+    const { ending, printed, why } = await toItsEnd(parts, home, prompted);
+    if (why !== null) throw failed(harness, why);
+    if (ending.kind !== 'exited' || ending.code !== 0) throw failed(harness, lastLine(printed));
     return login.read(await readBounded(join(home, login.file)));
   } finally {
     await removeMade(directory, home);
   }
+};
+
+type Ended = { readonly ending: CommandEnding; readonly printed: string; readonly why: string | null };
+
+/** Runs the program until it ends, or is ended: by who asked for it, for its silence, or since nobody typed the code. */
+const toItsEnd = async (
+  { program, login, issuer, signal, harness: _harness, ...parts }: DeviceParts,
+  home: string,
+  prompted: (prompt: DevicePrompt) => void,
+): Promise<Ended> => {
+  const started = parts.spawner.start({
+    program: program.executable,
+    args: login.args(issuer),
+    cwd: home,
+    environment: {
+      ...passed(parts.env ?? process.env),
+      HOME: home,
+      TMPDIR: home,
+      PATH: '/usr/bin:/bin',
+      [login.homeVariable]: home,
+    },
+    stderr: true,
+  });
+  const [silent, late] = [AbortSignal.timeout(PROMPT_MS), AbortSignal.timeout(login.waitsMs)];
+  const state = { printed: '', why: null as string | null, asked: false };
+  const end = (why: string): void => {
+    state.why ??= why;
+    started.endGroup();
+  };
+  const stop = () => end('it was ended');
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  silent.addEventListener('abort', () => state.asked || end(`its program said nothing for ${PROMPT_MS / 1000} seconds`));
+  late.addEventListener('abort', () => end(`nobody typed the code within ${login.waitsMs / 60_000} minutes`));
+  for (const stream of [started.stdout, started.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      state.printed = (state.printed + text).slice(-PRINTED_CHARS);
+      const prompt = state.asked ? null : login.prompt(state.printed);
+      if (prompt === null) return;
+      state.asked = true;
+      prompted(prompt);
+    });
+  const ending = await started.ended;
+  signal.removeEventListener('abort', stop);
+  return { ending, printed: state.printed, why: state.why };
 };
 
 const passed = (env: Readonly<Record<string, string | undefined>>): Record<string, string> =>

@@ -8,3 +8,5 @@ export const REFRESH_ANSWER_BYTES = 256 * 1024;
 export const LOGIN_FILE_BYTES = 64 * 1024;
 /** How long a program may take until it says where a person is to go. */
 export const PROMPT_MS = 60_000;
+/** What is kept of what a program prints while it logs in: its end, characters. */
+export const PRINTED_CHARS = 64 * 1024;

@@ -60,7 +60,7 @@ export const createPayments = (parts: PaymentParts) => {
         ...(parts.send === undefined ? {} : { send: parts.send }),
       });
       const next = 'over' in refreshed ? { ...kept, ended: refreshed.over } : asKept(refreshed.next, kept.keptAtMs);
-      await keep.write(known.id, next);
+      await keep.hold(known.id, next);
       return next;
     });
 

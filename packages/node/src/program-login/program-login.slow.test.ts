@@ -10,6 +10,7 @@ import { builtinHarnesses, createHarnessRegistry } from '../harness/registry.ts'
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
+import { directSpawner } from '../kernel/spawner.ts';
 import { createProgramLogins, type ProgramLogins } from './index.ts';
 
 const programs = createHarnessPrograms({
@@ -27,6 +28,7 @@ describe('logins of agent programs', () => {
   const logged: string[] = [];
   const recorded: string[] = [];
   const settings = { use: true };
+  const disk = { full: false };
   const clock = { nowMs: () => systemClock.nowMs() };
   const kept = () => readFileSync(join(directory, 'secrets.json'), 'utf8');
   const left = () =>
@@ -37,19 +39,22 @@ describe('logins of agent programs', () => {
     directory = mkdtempSync(join(tmpdir(), 'orrery-login-'));
     settings.use = true;
     recorded.length = 0;
+    disk.full = false;
+    const secrets = createSecrets({
+      file: join(directory, 'secrets.json'),
+      keyFile: join(directory, 'secret.key'),
+      env: {},
+      random: systemRandom,
+      clock: systemClock,
+    });
     logins = createProgramLogins({
-      secrets: createSecrets({
-        file: join(directory, 'secrets.json'),
-        keyFile: join(directory, 'secret.key'),
-        env: {},
-        random: systemRandom,
-        clock: systemClock,
-      }),
+      secrets: { ...secrets, set: (name, value) => (disk.full ? Promise.reject(new Error('ENOSPC')) : secrets.set(name, value)) },
       harness: createHarnessRegistry(builtinHarnesses).get,
       program: programs.installed,
       settings: () => ({ ...settings, issuer: issuer.url }),
       hasKey: async (provider) => provider === 'google',
       directory: join(directory, 'logins'),
+      spawner: directSpawner,
       record: async ({ actor, action, harness }) => void recorded.push(`${actor} ${action} ${harness}`),
       clock,
       log: createLog({ sink: { write: (line) => void logged.push(line), close: () => undefined }, clock: systemClock }),
@@ -126,6 +131,20 @@ describe('logins of agent programs', () => {
       (await logins.payment({ harness: 'codex', provider: 'openai' }))?.refused();
       expect(await bearer()).toBe(`Bearer ${issuer.given[1]}`);
       expect(await bearer()).toBe(`Bearer ${issuer.given[1]}`);
+    });
+
+    it('is not lost when the disk is full while it is renewed: it pays, and is kept when there is room', async () => {
+      issuer.lasts(60);
+      await codexIn();
+      issuer.lasts(3_600);
+      const before = kept();
+      disk.full = true;
+      expect(await bearer()).toBe(`Bearer ${issuer.given[1]}`);
+      expect(kept()).toBe(before);
+      disk.full = false;
+      expect(await bearer()).toBe(`Bearer ${issuer.given[1]}`);
+      expect(kept()).not.toBe(before);
+      expect(issuer.given).toHaveLength(2);
     });
 
     it('is over when its issuer says so, and only then: one that is away ends nothing', async () => {

@@ -8,6 +8,7 @@ import type { Harness, InstalledProgram } from '../harness/harness.ts';
 import type { HarnessLogin } from '../harness/login.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorFields, type Log } from '../kernel/log.ts';
+import type { Spawner } from '../kernel/spawner.ts';
 import { createMutex } from '../kernel/mutex.ts';
 import { startDevice, sweepDevices } from './device.ts';
 import { asKept, createKeep } from './kept.ts';
@@ -23,6 +24,7 @@ export type ProgramLoginParts = {
   readonly hasKey: (provider: string) => Promise<boolean>;
   /** Folder for programs that log in. */
   readonly directory: string;
+  readonly spawner: Spawner;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Log;
   /** Writes down that a login was begun, kept or forgotten, and by whom (`node`: by itself). */
@@ -110,6 +112,7 @@ export const createProgramLogins = (parts: ProgramLoginParts): ProgramLogins => 
       login: device,
       issuer: parts.settings(id).issuer ?? null,
       signal: ending.signal,
+      spawner: parts.spawner,
     });
     const over = run.done
       .then((login) => changes.run(id, () => keep.write(id, asKept(login, clock.nowMs()))))
