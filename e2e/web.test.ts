@@ -12,7 +12,8 @@ import { placeOfSuite } from './support/place.ts';
 import { makeRepository } from './support/repository.ts';
 import { sessionIn, turnOver } from './support/sessions.ts';
 import { taskEnd } from './support/wait.ts';
-import { changing, colour, editing, hostile, numbers } from './support/web-changes.ts';
+import { changing, colour, editing, fitsAPhone, hostile, numbers } from './support/web-changes.ts';
+import { disguised, drawsThePicture, picturing, showsWhatNobodySees } from './support/web-seen.ts';
 import { changesTheQueue, goesBackAndForth } from './support/web-session.ts';
 import { answeredAt, barriers, browserOfSuite, letIn, picture } from './support/web.ts';
 
@@ -34,6 +35,8 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
         hostile: [{ text: hostile }],
         change: [{ shell: changing }, { text: 'It is changed.' }, { text: 'It is changed as you said.' }],
         edit: editing,
+        picture: picturing,
+        disguised,
         choose: [{ tool: 'AskUserQuestion', input: { questions: [colour] } }, { text: 'Blue it is.' }],
       }),
     );
@@ -173,6 +176,12 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     expect(await page.getByRole('log').locator('img, a, script').count()).toBe(0);
   });
 
+  it('draws a picture that a tool gave back, and shows by its number what of a command nobody sees', async () => {
+    const page = await entered();
+    await drawsThePicture(page, client, (await begin('picture', 'picture', { mode: 'all' })).id);
+    await showsWhatNobodySees(page, client, (await begin('disguised', 'disguised')).id);
+  });
+
   it('lists what there is, and says what to do where there is nothing', async () => {
     const page = await entered({ colorScheme: 'dark' });
     await page.getByRole('link', { name: 'Tasks' }).click();
@@ -193,7 +202,6 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
     await page.getByRole('link', { name: 'Change it. [change]' }).click();
     await page.getByRole('link', { name: /^Changes: 4 files/ }).click();
     const files = page.getByRole('navigation', { name: 'Changed files' });
-    // What the file says is text, and what cannot be seen is named.
     await page.getByText('<script>document.title=1</script>⟨U+202E⟩evil').waitFor();
     expect(await page.title()).toBe('Orrery');
     await page.keyboard.press('j');
@@ -287,14 +295,6 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('the web clie
   });
 
   it('a review fits a phone', async () => {
-    const page = await entered({ colorScheme: 'dark', viewport: { width: 390, height: 800 } });
-    await page.getByRole('link', { name: 'Tasks' }).click();
-    await page.getByRole('link', { name: 'Change it. [change]' }).click();
-    await page.getByRole('link', { name: /^Changes: 4 files/ }).click();
-    await page.getByRole('button', { name: /numbers.txt/ }).click();
-    await page.getByRole('region', { name: 'Change at line 47' }).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-    await picture(page, 'changes-phone');
-    expect(await barriers(page)).toEqual([]);
+    await fitsAPhone(await entered({ colorScheme: 'dark', viewport: { width: 390, height: 800 } }));
   });
 });

@@ -1,4 +1,7 @@
 // What agents do, say and ask in the tests of the web client.
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { barriers, picture } from './web.ts';
 
 /** Lines of a file of the repository, before. */
 export const numbers = Array.from({ length: 60 }, (_, place) => `${place + 1}\n`).join('');
@@ -30,3 +33,15 @@ export const editing = [
   { text: 'It is edited.' },
   { text: '1. Edited as you said.' },
 ];
+
+/** The change that was made is reviewed on a phone. */
+export const fitsAPhone = async (page: Page): Promise<void> => {
+  await page.getByRole('link', { name: 'Tasks' }).click();
+  await page.getByRole('link', { name: 'Change it. [change]' }).click();
+  await page.getByRole('link', { name: /^Changes: 4 files/ }).click();
+  await page.getByRole('button', { name: /numbers.txt/ }).click();
+  await page.getByRole('region', { name: 'Change at line 47' }).waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await picture(page, 'changes-phone');
+  expect(await barriers(page)).toEqual([]);
+};

@@ -13,6 +13,14 @@ export const workState = z.enum(['running', 'completed', 'failed', 'stopped', 'd
 export const contextUse = z.object({ usedTokens: z.int(), windowTokens: z.int().nullable() });
 export type ContextUse = z.output<typeof contextUse>;
 
+/** A picture that a tool gave back. Its base64 is the detail of that locator; null: it is not kept. */
+export const toolPicture = z.object({
+  mediaType: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp']),
+  bytes: z.int(),
+  locator: z.string().nullable(),
+});
+export type ToolPicture = z.output<typeof toolPicture>;
+
 /** Kinds of events of a conversation, beside words and tools. */
 export const contentBodies = [
   /** The whole plan, each time it changes. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attachedState } from './attached.ts';
 import { attachmentFacts } from './attachment.ts';
-import { contentBodies, ofAgent } from './content.ts';
+import { contentBodies, ofAgent, toolPicture } from './content.ts';
 import { environmentOperation, environmentState } from './environment.ts';
 import { interactionAsk, interactionKind, interactionOutcome } from './interaction.ts';
 import { answers } from './question.ts';
@@ -33,6 +33,7 @@ export const conversationBody = z.discriminatedUnion('kind', [
     output: z.string(),
     outputBytes: z.int(),
     failed: z.boolean(),
+    pictures: z.array(toolPicture).optional(),
     ...large,
     ...ofAgent,
   }),

@@ -70,7 +70,7 @@ export {
   type LeftOut,
   type SessionChangeSet,
 } from './change.ts';
-export { contextUse, planEntry, workState, type ContextUse, type PlanEntry } from './content.ts';
+export { contextUse, planEntry, workState, type ContextUse, type PlanEntry, type ToolPicture } from './content.ts';
 export {
   conversationBody,
   event,

@@ -45,5 +45,7 @@ export const largeText = (
 /** The event with the beginning of its large text alone, for logs that keep nothing beside. */
 export const inlineBody = (body: ConversationBody): ConversationBody => {
   const large = largeText(body);
-  return large === null ? body : large.with(clip(large.text, large.limit));
+  const inline = large === null ? body : large.with(clip(large.text, large.limit));
+  if (inline.kind !== 'tool.result' || inline.pictures === undefined) return inline;
+  return { ...inline, pictures: inline.pictures.map((picture) => ({ ...picture, locator: null })) };
 };

@@ -12,7 +12,7 @@ import { createLog } from '../kernel/log.ts';
 import { startInlineWriter } from '../store/sqlite/inline-writer.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { apart, keepDetail, readDetail } from './details.ts';
+import { apart, keepDetail, readDetail, withPicturesKept } from './details.ts';
 
 const log = createLog({ sink: { write: () => undefined, close: () => undefined }, clock: systemClock });
 const id = 'ses_01arz3ndektsv4rrffq69g5fav';
@@ -103,4 +103,25 @@ it('leaves the two ends of a large text in its event, and small ones as they are
   expect(await whole('detail' in large! ? (large.detail?.locator ?? null) : null, 4_096)).toBe(output);
   // A log that keeps nothing beside has the beginning.
   expect(inlineBody(body)).toMatchObject({ output: expect.stringMatching(/^begin ü+\n\[cut: 4096 of 10010 bytes shown\]$/) });
+});
+
+it('pictures of a result are kept beside the log, and one that has no room is said to be there', async () => {
+  const picture = (data: string) => ({ mediaType: 'image/png' as const, bytes: 6, locator: `data:image/png;base64,${data}` });
+  const result = { kind: 'tool.result', row: 'a', tool: 'Read', output: '[image]', outputBytes: 7, failed: false } as const;
+  const kept = (pictures: ReturnType<typeof picture>[]) =>
+    store.transaction((tx) => withPicturesKept<ConversationBody>(tx, id, { ...result, pictures }));
+  const body = await kept([picture('iVBORw0K'), picture('iVBORw0K')]);
+  const [one, same] = body.kind === 'tool.result' ? (body.pictures ?? []) : [];
+  expect(one).toEqual({ mediaType: 'image/png', bytes: 6, locator: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(same).toEqual(one);
+  expect(await whole(one?.locator ?? null, 100)).toBe('iVBORw0K');
+  await store.transaction((tx) =>
+    tx.db
+      .updateTable('session')
+      .set({ detail_bytes: SESSION_DETAIL_BYTES })
+      .where('id', '=', id)
+      .execute()
+      .then(() => undefined),
+  );
+  expect(await kept([picture('AAAA')])).toMatchObject({ pictures: [{ locator: null }] });
 });

@@ -1,8 +1,9 @@
 // Texts that are too large for their events, kept beside the log in the same transaction, by what they hold.
 
 import { createHash } from 'node:crypto';
-import type { DetailPage, EventBody } from '@orrery/protocol';
+import type { DetailPage, EventBody, ToolPicture } from '@orrery/protocol';
 import type { Kysely } from 'kysely';
+import { base64Of } from '../harness/pictures.ts';
 import { DETAIL_BYTES, DETAIL_PIECE_BYTES, SESSION_DETAIL_BYTES } from '../kernel/limits.ts';
 import type { Tx } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
@@ -27,6 +28,18 @@ export const keepDetail = async ({ db }: Tx, sessionId: string, text: string): P
   }
   await db.updateTable('session').set({ detail_bytes: bytes }).where('id', '=', sessionId).execute();
   return found;
+};
+
+/** A result whose pictures are kept beside the log; one that has no room is said to be there. */
+export const withPicturesKept = async <Body extends EventBody>(tx: Tx, sessionId: string, body: Body): Promise<Body> => {
+  if (body.kind !== 'tool.result' || body.pictures === undefined) return body;
+  const pictures: ToolPicture[] = [];
+  for (const picture of body.pictures) {
+    const base64 = base64Of(picture);
+    const kept = base64 === null ? null : await keepDetail(tx, sessionId, base64);
+    pictures.push({ ...picture, locator: kept !== null && kept.keptBytes === kept.bytes ? kept.locator : null });
+  }
+  return { ...body, pictures };
 };
 
 /** A part of a text that is kept. */

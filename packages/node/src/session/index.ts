@@ -1,4 +1,4 @@
-export { apart } from './details.ts';
+export { apart, withPicturesKept } from './details.ts';
 export {
   AT_BEGINNING,
   checkpointNotFound,

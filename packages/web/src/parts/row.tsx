@@ -4,6 +4,7 @@ import { visible, withoutStyles } from '../review/inert.ts';
 import { Beside, Plan } from '../session/beside.tsx';
 import { Edits } from '../session/edits.tsx';
 import { Given } from '../session/given.tsx';
+import { ToolPictures } from '../session/picture.tsx';
 import { bookkeeping } from '../session/said.ts';
 import { toolInputOf } from '../session/tool-input.ts';
 import { Words } from '../session/words.tsx';
@@ -42,7 +43,12 @@ const Plain = ({ event }: { readonly event: OrreryEvent }) => {
     case 'tool.call':
       return <Call tool={body.tool} input={body.input} />;
     case 'tool.result':
-      return <Output text={body.output} failed={body.failed} />;
+      return (
+        <>
+          <Output text={body.output} failed={body.failed} />
+          {body.pictures === undefined ? null : <ToolPictures session={event.sessionId} pictures={body.pictures} />}
+        </>
+      );
     case 'notice':
       return <p className={`said my-1 ${body.level === 'info' ? 'text-quiet' : 'text-careful'}`}>{body.text}</p>;
     case 'interaction.settled':

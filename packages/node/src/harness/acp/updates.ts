@@ -2,6 +2,7 @@
 
 import type { ConversationBody, PlanEntry } from '@orrery/protocol';
 import { beginning, byteLength, clip } from '../clip.ts';
+import { picturesIn } from '../pictures.ts';
 import { boundedPlan } from '../content.ts';
 import type { LivePiece } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
@@ -126,7 +127,9 @@ export const onCall = (now: State, call: wire.ToolCall): Step => {
   if (!over) return { state: { ...now, calls: bounded({ ...now.calls, [row]: open }) }, events };
   const { tool, outputBytes } = open;
   const result = { kind: 'tool.result', row, tool, output: open.output, outputBytes, failed: call.status === 'failed' } as const;
-  return { state: { ...now, calls: without(now.calls, row) }, events: [...events, result] };
+  // Those of the last word alone: what is remembered of a call holds none.
+  const pictures = picturesIn((call.content ?? []).flatMap((part) => (part.type === 'content' ? [part.content] : [])));
+  return { state: { ...now, calls: without(now.calls, row) }, events: [...events, { ...result, ...pictures }] };
 };
 
 const hasInput = ({ rawInput }: wire.ToolCall): boolean =>

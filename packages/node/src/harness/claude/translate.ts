@@ -3,6 +3,7 @@
 import type { ConversationBody } from '@orrery/protocol';
 import { z } from 'zod';
 import { asText, byteLength, clip } from '../clip.ts';
+import { picturesIn } from '../pictures.ts';
 import { epochSeconds, failureOf } from '../failure.ts';
 import { INLINE_TEXT_BYTES } from '../limits.ts';
 import { reported, type Reported } from '../reported.ts';
@@ -206,6 +207,7 @@ const resultEvent = (now: State, item: unknown): readonly ConversationBody[] => 
       output,
       outputBytes: byteLength(output),
       failed: data.is_error === true,
+      ...picturesIn(typeof data.content === 'string' ? [] : (data.content ?? [])),
     },
   ];
 };

@@ -1,7 +1,9 @@
 // Items of a thread as rows of the log. Pure.
 
 import type { ConversationBody } from '@orrery/protocol';
+import { z } from 'zod';
 import { asText, byteLength } from '../clip.ts';
+import { picturesIn } from '../pictures.ts';
 import type { Reported } from '../reported.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import { failureBy } from './translate.ts';
@@ -87,7 +89,20 @@ const resultOf = (call: Call): ConversationBody => {
     output,
     outputBytes: byteLength(output),
     failed: 'status' in call && call.status !== 'completed',
+    ...(call.type === 'mcpToolCall' ? picturesIn(mcpParts(call.result)) : {}),
   };
+};
+
+const mcpResult = z.object({ content: z.array(z.looseObject({ type: z.string() })) });
+
+/** What a tool of a server gave, part by part. */
+const mcpParts = (result: unknown) => mcpResult.safeParse(result).data?.content ?? [];
+
+/** With a picture among them: their texts, since the whole would be the picture's letters. */
+const mcpText = (result: unknown): string | null => {
+  const parts = mcpParts(result);
+  if (!parts.some(({ type }) => type === 'image')) return null;
+  return parts.map((part) => (typeof part['text'] === 'string' ? part['text'] : `[${part.type}]`)).join('\n');
 };
 
 const outputOf = (call: Call): string => {
@@ -97,7 +112,7 @@ const outputOf = (call: Call): string => {
     case 'fileChange':
       return call.status;
     case 'mcpToolCall':
-      return asText(call.error ?? call.result);
+      return asText(call.error ?? mcpText(call.result) ?? call.result);
     case 'webSearch':
     case 'collabAgentToolCall':
       return '';

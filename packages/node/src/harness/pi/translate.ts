@@ -3,6 +3,7 @@
 import type { ConversationBody } from '@orrery/protocol';
 import { z } from 'zod';
 import { asText, byteLength, clip } from '../clip.ts';
+import { picturesIn } from '../pictures.ts';
 import { failureOf, readErrorBody } from '../failure.ts';
 import type { TurnFailure } from '../harness.ts';
 import { INLINE_NOTICE_BYTES } from '../limits.ts';
@@ -146,6 +147,7 @@ const onToolEnd = (now: State, value: unknown): Step<State> => {
     output,
     outputBytes: byteLength(output),
     failed: data.isError,
+    ...picturesIn(data.result?.content ?? []),
   });
 };
 

@@ -9,6 +9,7 @@ import { SESSION_ASK_TITLE_BYTES } from '../../kernel/limits.ts';
 import {
   AT_BEGINNING,
   apart,
+  withPicturesKept,
   changeSession,
   findSession,
   findTurn,
@@ -97,7 +98,8 @@ const append = async (
   // How a turn ended is told once, by the node, which knows more than the program.
   const bodies: ConversationBody[] = [];
   for (const body of events)
-    if (body.kind !== 'turn.ended') bodies.push(await apart(tx, sessionId, { body, large: largeText(body) }));
+    if (body.kind !== 'turn.ended')
+      bodies.push(await withPicturesKept(tx, sessionId, await apart(tx, sessionId, { body, large: largeText(body) })));
   if (bodies.length > 0) await tx.append(bodies.map((body) => ({ taskId: null, sessionId, turn: turn?.turn ?? null, body })));
   const told = bodies.findLast((body) => body.kind === 'context');
   if (told === undefined) return;
