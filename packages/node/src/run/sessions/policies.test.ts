@@ -98,10 +98,10 @@ describe('what a program asks is decided by the policies first:', () => {
     await heard(talker, '"behavior":"allow"');
     await heard(talker, 'Not by an agent.');
     const items = await scene.node.interactions.list({ sessionId: id, all: true });
-    expect(items.map(({ ask, outcome, by }) => [ask.command, outcome, by]).toSorted()).toEqual([
-      ['deploy', null, null],
-      ['git push', 'denied', 'rule:r'],
-      ['npm test', 'approved', 'rule:r'],
+    expect(items.map(({ ask, outcome, by }) => [ask.command, outcome, by].join(' ')).toSorted()).toEqual([
+      'deploy  ',
+      'git push denied rule:r',
+      'npm test approved rule:r',
     ]);
     expect((await scene.node.sessions.show(id)).state).toBe('waiting');
     expect(
