@@ -8,8 +8,11 @@ import { instant } from './scalars.ts';
 /** Longest token that a person hands over, characters. */
 export const LOGIN_TOKEN_CHARS = 2_000;
 
-/** What the calls of a harness are paid by; `model`: by the key of whatever provider its model names; `nobody`: it calls no model through the node. */
-export const paidBy = z.enum(['login', 'key', 'nothing', 'model', 'nobody']);
+/**
+ * What the calls of a harness are paid by; `model`: by the key of whatever provider its model names; `own`: by an account of the program's own, in its home;
+ * `nobody`: it calls no model.
+ */
+export const paidBy = z.enum(['login', 'key', 'nothing', 'model', 'own', 'nobody']);
 export type PaidBy = z.output<typeof paidBy>;
 
 /** How a harness stands with its login. */

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSecrets } from '../config/secrets.ts';
 import { createHarnessPrograms } from '../harness/install.ts';
 import { builtinHarnesses, createHarnessRegistry } from '../harness/registry.ts';
+import { withDeclared } from '../harness/turn/declared.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
@@ -49,7 +50,7 @@ describe('logins of agent programs', () => {
     });
     logins = createProgramLogins({
       secrets: { ...secrets, set: (name, value) => (disk.full ? Promise.reject(new Error('ENOSPC')) : secrets.set(name, value)) },
-      harness: createHarnessRegistry(builtinHarnesses).get,
+      harness: createHarnessRegistry(withDeclared(builtinHarnesses, {})).get,
       program: programs.installed,
       settings: () => ({ ...settings, issuer: issuer.url }),
       hasKey: async (provider) => provider === 'google',
@@ -201,6 +202,8 @@ describe('logins of agent programs', () => {
       await expect(logins.accept(id, CLAUDE_TOKEN, 'token:ann')).rejects.toMatchObject({ code: 'unsupported' });
     }
     expect(await logins.view('gemini')).toMatchObject({ paidBy: 'key' });
+    expect(await logins.view('cursor')).toMatchObject({ paidBy: 'own', problem: expect.stringContaining('your own program') });
+    expect(await logins.view('command')).toMatchObject({ paidBy: 'nobody' });
     await expect(logins.begin('claude', 'token:ann')).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(logins.accept('codex', CLAUDE_TOKEN, 'token:ann')).rejects.toMatchObject({ code: 'unsupported' });
   });

@@ -70,6 +70,7 @@ export const createProgramLogins = (parts: ProgramLoginParts): ProgramLogins => 
   };
 
   const paidBy = async (harness: Harness): Promise<PaidBy> => {
+    if (harness.own !== undefined) return 'own';
     if (harness.provider === null) return harness.defaultModel === null && harness.session === null ? 'nobody' : 'model';
     const { login } = harness;
     if (login !== undefined && parts.settings(harness.id).use) {

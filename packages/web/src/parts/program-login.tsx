@@ -15,6 +15,7 @@ const paid: Readonly<Record<HarnessView['paidBy'], string | null>> = {
   key: 'paid by a key',
   nothing: 'nothing pays its calls yet',
   model: "paid by the key of its model's provider",
+  own: 'paid by its own login, in its home',
   nobody: null,
 };
 

@@ -14,6 +14,7 @@ export const paidText = (paidBy: HarnessLoginView['paidBy'], account: string | n
     key: 'a key',
     nothing: 'nothing yet',
     model: "the key of its model's provider",
+    own: 'its own login',
     nobody: '-',
   })[paidBy];
 
