@@ -129,6 +129,20 @@ suite('claude', (held) => {
     say('evil', '/rewind 1');
     await panes.seen('evil', /Files and conversation are as before turn 1\./);
   });
+
+  it('shows the rule for what is asked, and adds it by a key of the person who saw it', async () => {
+    const { panes, repository, client } = held;
+    panes.start('ruled', 'chat --new', { cwd: repository, ...SMALL });
+    await panes.seen('ruled', /^> *\n.*idle|starting/m);
+    say('ruled', 'Do it. [asks]');
+    await panes.seen('ruled', /y yes, once[^]*r rule/);
+    panes.press('ruled', 'r');
+    await panes.seen('ruled', /A adds it to [^]*A add the rule/);
+    panes.press('ruled', 'A');
+    await panes.seen('ruled', /It was allowed\.[^]*turn 1/);
+    const { items } = await client.call('policyList', { query: {} });
+    expect(items).toMatchObject([{ verdict: 'allow', match: { command: { exact: 'seq 1 9; echo allowed > allowed.txt' } } }]);
+  });
 });
 
 suite('pi', (held) => {

@@ -1,5 +1,6 @@
 // A question as a person sees it: the exact thing, the keys, and until when. Pure.
 
+import type { ChatState, ShownRule } from './state.ts';
 import type { InteractionAsk, InteractionView, Question } from '@orrery/protocol';
 import { agoText } from '../../wording.ts';
 import { kindOfAnswer } from '../session/interactions.ts';
@@ -65,8 +66,12 @@ const KEYS = [
 export const hasRule = ({ kind, outcomes }: InteractionAsk): boolean =>
   (kind === 'command' || kind === 'edit') && outcomes.includes('approved');
 
+/** The rule that was shown of this very question; null: none was. */
+export const ruleOf = ({ rule }: Pick<ChatState, 'rule'>, { id, revision }: InteractionView): ShownRule | null =>
+  rule !== null && rule.interaction === id && rule.revision === revision ? rule : null;
+
 /** What answers it. */
-const keysText = (ask: InteractionAsk, asked: Question | null): string => {
+const keysText = (ask: InteractionAsk, asked: Question | null, ruled: boolean): string => {
   const choices = asked?.choices ?? [];
   const keys: string[] = KEYS.filter(([outcome]) => ask.outcomes.includes(outcome)).map(([, text]) => text);
   if (ask.outcomes.includes('answered'))
@@ -74,7 +79,7 @@ const keysText = (ask: InteractionAsk, asked: Question | null): string => {
       choices.length === 0 ? 'write the answer, Enter' : '↑↓ or a number, Enter',
       ...(choices.length === 0 ? [] : [asked?.several === true ? 'w several, with commas' : 'w in your words']),
     );
-  return [...keys, ...(hasRule(ask) ? ['r rule'] : []), 'Tab write', 'Esc stop'].join(' · ');
+  return [...keys, ...(hasRule(ask) ? [ruled ? 'A add the rule' : 'r rule'] : []), 'Tab write', 'Esc stop'].join(' · ');
 };
 
 /** Which one of several it is, in its own words; one alone stands in the title. */
@@ -98,11 +103,14 @@ export type AskShown = {
   /** The question that is answered next. */
   readonly question: Question | null;
   readonly others: number;
+  /** The rule for it stands above. */
+  readonly ruled: boolean;
   readonly nowMs: number;
 };
 
 /** The panel of a question. */
-export const askLines = ({ view, armed, focused, choice, writing, question, others, nowMs }: AskShown, look: Look): string[] => {
+export const askLines = (shown: AskShown, look: Look): string[] => {
+  const { view, armed, focused, choice, writing, question, others, nowMs } = shown;
   const { ask, deadlineAt } = view;
   const { screen, columns } = look;
   const exact = isLong(ask) ? [...exactLines(ask, look).slice(0, 3), screen.dim('    … whole above')] : exactLines(ask, look);
@@ -113,7 +121,7 @@ export const askLines = ({ view, armed, focused, choice, writing, question, othe
       : !focused
         ? 'Tab: answer it'
         : armed
-          ? keysText(ask, question)
+          ? keysText(ask, question, shown.ruled)
           : 'a moment: keys answer when you stop typing';
   return [
     `${screen.careful('!')} ${screen.bold(cutCells(`The agent ${titleOf(ask)}${more}`, columns - 2))}`,

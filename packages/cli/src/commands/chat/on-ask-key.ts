@@ -1,7 +1,7 @@
 // Keys at a question that listens. Pure.
 
 import type { InteractionAnswer, InteractionView, Question } from '@orrery/protocol';
-import { hasRule } from './ask-lines.ts';
+import { hasRule, ruleOf } from './ask-lines.ts';
 import { emptyComposer, insert } from './composer.ts';
 import type { KeyPress } from './keys.ts';
 import { questionNow, takeAnswer } from './questions.ts';
@@ -18,23 +18,31 @@ const write = (state: ChatState, view: InteractionView, { kind, text = '' }: { k
     composer: insert(emptyComposer, text),
   });
 
+/** What is answered is not asked again before the node has said what came of it. */
+const disarmed = (state: ChatState): ChatState => ({
+  ...state,
+  asked: state.asked === null ? null : { ...state.asked, armedAtMs: Number.POSITIVE_INFINITY },
+});
+
 type Given = Pick<InteractionAnswer, 'outcome' | 'message'>;
 
 const answer = (state: ChatState, view: InteractionView, { outcome, message }: Given): Step => {
   if (!view.ask.outcomes.includes(outcome)) return step(withHint(state, `This cannot be ${outcome}.`));
-  return step(
-    // What is answered is not asked again before the node has said what came of it.
-    { ...state, asked: state.asked === null ? null : { ...state.asked, armedAtMs: Number.POSITIVE_INFINITY } },
-    [
-      {
-        kind: 'answer',
-        interaction: view.id,
-        revision: view.revision,
-        outcome,
-        ...(message === undefined ? {} : { message }),
-      },
-    ],
-  );
+  return step(disarmed(state), [
+    {
+      kind: 'answer',
+      interaction: view.id,
+      revision: view.revision,
+      outcome,
+      ...(message === undefined ? {} : { message }),
+    },
+  ]);
+};
+
+/** The rule that is shown on the screen goes to the policy file; it is asked for once. */
+const addRule = (state: ChatState, view: InteractionView): Step => {
+  const rule = ruleOf(state, view);
+  return rule === null ? step(state) : step({ ...disarmed(state), rule: null }, [{ kind: 'add-rule', ...rule }]);
 };
 
 const choicesOf = (state: ChatState, view: InteractionView): Question['choices'] => questionNow(state, view)?.choices ?? [];
@@ -51,7 +59,8 @@ const letter = (state: ChatState, view: InteractionView, text: string): Step => 
   if (asksWords && text === 'w') return write(state, view, { kind: 'answer' });
   if (text === 'y') return answer(state, view, { outcome: 'approved' });
   if (text === 's') return answer(state, view, { outcome: 'approved-for-session' });
-  if (text === 'r' && hasRule(view.ask)) return step(state, [{ kind: 'rule', interaction: view.id }]);
+  if (text === 'r' && hasRule(view.ask)) return step(state, [{ kind: 'rule', interaction: view.id, revision: view.revision }]);
+  if (text === 'A' && ruleOf(state, view) !== null) return addRule(state, view);
   if (text === 'n') return write(state, view, { kind: 'deny' });
   return step(withHint(state, 'Tab: write instead.'));
 };

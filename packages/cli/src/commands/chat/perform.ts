@@ -10,7 +10,7 @@ import type { NodeLink } from './node-link.ts';
 import { rememberPast } from './past-inputs.ts';
 import { diffText, fork, goBack, momentLines } from './history.ts';
 import type { Effect, Message } from './state.ts';
-import { ruleLines } from './rule-lines.ts';
+import { addRule, ruleLines } from './rule-lines.ts';
 import { emptyTranscript, take, type Item } from './transcript.ts';
 
 /** Events that are shown at the start, and that are read with one key. */
@@ -33,8 +33,6 @@ export type Performing = {
 };
 
 const notice = (level: 'info' | 'warning' | 'error', text: string): Item => ({ kind: 'notice', level, text });
-
-const columnsOf = ({ context }: Performing): number => context.world.stdout.columns;
 
 /** What went wrong, in three lines. */
 const failed = (thrown: unknown): Item => notice('error', toOrreryError(thrown).toLines().join('\n'));
@@ -73,7 +71,9 @@ const one = async (performing: Performing, effect: Exclude<Effect, { kind: 'send
     case 'diff':
       return say(performing, { kind: 'local', lines: await diffText(performing, effect.file) });
     case 'rule':
-      return say(performing, { kind: 'local', lines: await ruleLines(link, effect.interaction, columnsOf(performing)) });
+      return showRule(performing, effect);
+    case 'add-rule':
+      return add(performing, effect);
     case 'moments':
       return say(performing, { kind: 'local', lines: await momentLines(performing) });
     case 'rewind':
@@ -87,6 +87,23 @@ const one = async (performing: Performing, effect: Exclude<Effect, { kind: 'send
       await change(performing, effect);
       return refresh();
   }
+};
+
+const showRule = async (performing: Performing, effect: Extract<Effect, { kind: 'rule' }>): Promise<void> => {
+  const { lines, rule } = await ruleLines(performing, effect);
+  say(performing, { kind: 'local', lines: [...lines] });
+  performing.dispatch({ kind: 'ruled', rule });
+};
+
+/** What is not added is asked again. */
+const add = async (performing: Performing, effect: Extract<Effect, { kind: 'add-rule' }>): Promise<void> => {
+  try {
+    say(performing, await addRule(performing, effect));
+  } catch (thrown) {
+    say(performing, failed(thrown));
+    performing.dispatch({ kind: 'unanswered' });
+  }
+  performing.refresh();
 };
 
 type Change = Extract<Effect, { kind: 'set' | 'interrupt' | 'close' | 'end' | 'reword' | 'move' | 'now' | 'remove' | 'decide' }>;

@@ -35,6 +35,9 @@ export const written = (text: string, how: How): string => {
   return `/${how.action === 'compact' ? 'compact' : how.command} ${text}`.trimEnd();
 };
 
+/** A rule as a person saw it. */
+export type ShownRule = { readonly interaction: string; readonly revision: number; readonly name: string; readonly yaml: string };
+
 export type ChatState = {
   readonly session: SessionView;
   readonly transcript: Transcript;
@@ -51,6 +54,8 @@ export type ChatState = {
   readonly asks: readonly InteractionView[];
   /** The question that is shown, and from when on keys answer it. */
   readonly asked: { readonly id: string; readonly revision: number; readonly armedAtMs: number } | null;
+  /** The rule that was shown last, of the question that it is for. */
+  readonly rule: ShownRule | null;
   /** What is chosen of a question's choices. */
   readonly choice: number;
   /** Answers to its questions so far. */
@@ -88,6 +93,8 @@ export type Message =
       readonly atMs: number;
     }
   | { readonly kind: 'sent'; readonly key: number; readonly turn: TurnView | null }
+  /** The rule for a question was shown; null: there is none. */
+  | { readonly kind: 'ruled'; readonly rule: ShownRule | null }
   /** An answer did not become the answer. */
   | { readonly kind: 'unanswered' }
   | { readonly kind: 'said'; readonly items: readonly Item[] }
@@ -115,7 +122,9 @@ export type Effect =
       readonly answers?: Answers;
     }
   /** The rule that would allow just what is asked. */
-  | { readonly kind: 'rule'; readonly interaction: string }
+  | { readonly kind: 'rule'; readonly interaction: string; readonly revision: number }
+  /** It goes to the policy file, and allows what is asked once. */
+  | ({ readonly kind: 'add-rule' } & ShownRule)
   | { readonly kind: 'set'; readonly set: SessionChange }
   /** What it changed: the list of files, or one of them. */
   | { readonly kind: 'diff'; readonly file: string | null }
@@ -191,6 +200,7 @@ export const beginState = ({ session, size, nowMs, after, past }: Begin): ChatSt
   completion: 0,
   hint: null,
   lost: null,
+  rule: null,
   leavingUntilMs: 0,
   stopping: false,
   whole: false,

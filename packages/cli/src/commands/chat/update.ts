@@ -24,6 +24,8 @@ export const update = (state: ChatState, message: Message): Step => {
       return sent(state, message);
     case 'said':
       return step(state, [], message.items);
+    case 'ruled':
+      return step({ ...state, rule: message.rule });
     case 'unanswered':
       return step(state.asked === null ? state : { ...state, asked: { ...state.asked, armedAtMs: state.nowMs + GUARD_MS } });
     case 'lost':

@@ -2,7 +2,7 @@
 
 import { countText, durationText, tokensText } from '../../wording.ts';
 import type { Screen } from '../../screen.ts';
-import { askLines } from './ask-lines.ts';
+import { askLines, ruleOf } from './ask-lines.ts';
 import { cutCells, visible, wrapCells } from './cells.ts';
 import { aroundCursor, composerRows } from './composer-lines.ts';
 import { isEmpty } from './composer.ts';
@@ -79,6 +79,7 @@ const panel = (state: ChatState, look: Look): string[] => {
     writing: state.purpose.kind === 'deny' || state.purpose.kind === 'answer' ? state.purpose.kind : null,
     question: questionNow(state, view),
     others: state.asks.length - 1,
+    ruled: ruleOf(state, view) !== null,
     nowMs: state.nowMs,
   };
   return [...askLines(shown, look), ''];
