@@ -67,6 +67,7 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
     // Its colours come by sheets that the page's policy lets through.
     const red = "[...document.querySelectorAll('.xterm-rows span')].find((one) => one.textContent === 'red')";
     expect(await first.evaluate(`getComputedStyle(${red}).color`)).toBe('rgb(179, 38, 30)');
+    await first.getByRole('group', { name: 'Clipboard' }).getByRole('button', { name: 'No' }).click();
     await picture(first, 'terminal');
     expect(await barriers(first)).toEqual([]);
     await first.reload();
@@ -78,9 +79,36 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
     expect(faults).toEqual([]);
   });
 
+  it('a program sets the clipboard when a person allows it, once or always, and never reads it', async () => {
+    await first.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = (): Promise<string> => first.evaluate('navigator.clipboard.readText()');
+    await first.evaluate("navigator.clipboard.writeText('mine')");
+    const set = async (text: string): Promise<void> => {
+      const word = Buffer.from(text).toString('base64');
+      await type(first, String.raw`clear; printf '\033]52;c;?\007\033]52;c;${word}\007'; echo set-$((1 + 1))`);
+      await shows(first, /^set-2/m);
+    };
+    const asks = first.getByRole('group', { name: 'Clipboard' });
+    // What was drawn again after the reload asked nobody.
+    expect(await asks.count()).toBe(0);
+    await set('grün');
+    await asks.getByText('The program asks to copy: grün').waitFor();
+    expect(await barriers(first)).toEqual([]);
+    expect(await copied()).toBe('mine');
+    await asks.getByRole('button', { name: 'Copy it' }).click();
+    await expect.poll(copied).toBe('grün');
+    await set('second');
+    await asks.getByRole('button', { name: 'Always in this terminal' }).click();
+    await expect.poll(copied).toBe('second');
+    await set('third');
+    await expect.poll(copied).toBe('third');
+    expect(await asks.count()).toBe(0);
+    expect(await rowsOf(first).innerText()).not.toContain('52;c');
+  });
+
   it('several look: the smallest visible one gives the size, and who types takes over', async () => {
     const phone = await entered({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
-    await shows(phone, /again-2/);
+    await shows(phone, /set-2/);
     await expect.poll(async () => (await only()).viewers).toBe(2);
     await type(phone, 'clear; stty size; echo by-the-phone');
     for (const page of [first, phone]) await shows(page, /^\d+ \d+\nby-the-phone/m);

@@ -1,5 +1,5 @@
 // A terminal of xterm.js that draws what a session is told and hands on what is typed. Programs reach nothing through it:
-// no clipboard, no window, and a link is only named.
+// no window, a link is only named, and what is asked of the clipboard is handed on to a person.
 
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal as Xterm, type ITheme } from '@xterm/xterm';
@@ -15,6 +15,8 @@ export type ScreenGiven = {
   readonly onTyped: (bytes: Uint8Array, person: boolean) => void;
   readonly onTitle: (title: string) => void;
   readonly onLink: (address: string) => void;
+  /** A program asks something of the clipboard (the payload of OSC 52), now and not in what is drawn again. */
+  readonly onClipboard: (payload: string) => void;
   /** Ctrl-]: the person wants to leave the terminal. */
   readonly onLeave: () => void;
 };
@@ -62,6 +64,10 @@ export const createScreen = (place: HTMLElement, given: ScreenGiven): DrawnScree
   for (const one of asked) terminal.parser.registerCsiHandler(one, isReplay);
   for (const code of [4, 10, 11, 12])
     terminal.parser.registerOscHandler(code, (text) => isReplay() && text.split(';').includes('?'));
+  terminal.parser.registerOscHandler(52, (payload) => {
+    if (!isReplay()) given.onClipboard(payload);
+    return true;
+  });
   terminal.parser.registerDcsHandler({ intermediates: '$', final: 'q' }, isReplay);
   terminal.onTitleChange(given.onTitle);
   hearPerson(terminal, given);

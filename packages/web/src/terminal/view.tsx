@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import '@xterm/xterm/css/xterm.css';
 import { Button } from '../parts/button.tsx';
 import { visible } from '../review/inert.ts';
+import { ClipboardPermission, type ClipboardAsk } from './clipboard.tsx';
 import { createScreen, type DrawnScreen } from './screen.ts';
 import { openSession, type Hears, type Status, type TerminalSession } from './session.ts';
 
@@ -20,7 +21,7 @@ export const TerminalView = (props: TerminalProps) => {
   const place = useRef<HTMLDivElement>(null);
   const bar = useRef<HTMLDivElement>(null);
   const [status, setStatus] = useState<Status | null>(null);
-  const [said, setSaid] = useState<Said>({ title: '', link: null });
+  const [said, setSaid] = useState<Said>({ title: '', link: null, clipboard: null });
   const session = useTerminal(place, props, {
     status: setStatus,
     said: (change) => setSaid((was) => ({ ...was, ...change })),
@@ -42,6 +43,7 @@ export const TerminalView = (props: TerminalProps) => {
             The program links to {visible(said.link)}
           </a>
         )}
+        <ClipboardPermission ask={said.clipboard} />
         <span className="ml-auto hidden text-quiet md:inline">Ctrl-] leaves the keys to the page</span>
       </div>
       <div ref={place} className="terminal-place min-h-0 flex-1 overflow-hidden font-mono" />
@@ -49,7 +51,7 @@ export const TerminalView = (props: TerminalProps) => {
   );
 };
 
-type Said = { readonly title: string; readonly link: string | null };
+type Said = { readonly title: string; readonly link: string | null; readonly clipboard: ClipboardAsk };
 
 const Words = ({ status: { connection, exit, writer, notice } }: { readonly status: Status }) => {
   if (exit !== null) return <span className="text-quiet">– {exitWords(exit)}</span>;
@@ -86,6 +88,7 @@ const useTerminal = (
       onTyped: (bytes, person) => session.current?.type(bytes, person),
       onTitle: (title) => now.current.said({ title }),
       onLink: (link) => now.current.said({ link: /^https?:\/\//.test(link) ? link : null }),
+      onClipboard: (payload) => now.current.said({ clipboard: { payload } }),
       onLeave: () => now.current.leave(),
     });
     const opened = openSession({
