@@ -149,12 +149,12 @@ describe.skipIf(why !== null)('images that are built, or named', { timeout: 300_
     return made;
   };
   /** A node where one image is allowed and one project has another; a repository of its own, and a pinned one. */
-  const naming = async (context: TestContext) => {
+  const naming = async (context: TestContext, allowedImages: readonly string[] = [NAMED]) => {
     const place = placeOfTest(
       {
         execution: {
           ...config().execution,
-          allowedImages: [NAMED],
+          allowedImages,
           projectImages: { pinned: IMAGE },
         },
         harness: 'shell',
@@ -170,8 +170,8 @@ describe.skipIf(why !== null)('images that are built, or named', { timeout: 300_
     return { place, client, repository, held };
   };
 
-  it('an environment of its own keeps the image that was named, also when it is made anew, copied, or found by another node', async (context) => {
-    const { place, client, repository } = await naming(context);
+  it('an environment of its own keeps the image that was named, also when it is made anew, copied, or found by another node; a copy may name another one', async (context) => {
+    const { place, client, repository } = await naming(context, [NAMED, IMAGE]);
     const made = await place.cli(['env', 'create', '--name', 'own', '--image', NAMED, '--json'], { cwd: repository });
     expect([made.code, made.stdout]).toEqual([0, expect.stringContaining(`"image":"${NAMED}"`)]);
     const { id } = await client.call('environmentShow', { params: { id: 'own' } });
@@ -184,6 +184,11 @@ describe.skipIf(why !== null)('images that are built, or named', { timeout: 300_
       return client.call('environmentFork', { params: { id }, body: { name: 'copy' } });
     });
     expect([(await settledEnvironment(client, copy.id)).image, await imageOf(copy.id)]).toEqual([NAMED, NAMED]);
+    const other = await place.cli(['env', 'fork', 'own', '--name', 'other', '--image', IMAGE, '--json']);
+    const { id: otherId } = await client.call('environmentShow', { params: { id: 'other' } });
+    expect([other.code, await imageOf(otherId)]).toEqual([0, IMAGE]);
+    const beyond = await place.cli(['env', 'fork', 'own', '--image', 'nobody/allowed:1']);
+    expect([beyond.code, beyond.stderr]).toEqual([10, expect.stringContaining('execution.allowedImages')]);
     await client.call('environmentRecreate', { params: { id: copy.id } });
     expect([(await settledEnvironment(client, copy.id)).state, await imageOf(copy.id)]).toEqual(['ready', NAMED]);
     await place.cli(['down']);
@@ -192,7 +197,8 @@ describe.skipIf(why !== null)('images that are built, or named', { timeout: 300_
     expect([(await settledEnvironment(next, id)).image, await imageOf(id)]).toEqual([NAMED, NAMED]);
     const shown = await place.cli(['env', 'show', 'own']);
     expect(shown.stdout).toContain(`docker, image ${NAMED}`);
-    for (const one of [id, copy.id]) await next.call('environmentDelete', { params: { id: one }, query: { salvage: 'true' } });
+    for (const one of [id, copy.id, otherId])
+      await next.call('environmentDelete', { params: { id: one }, query: { salvage: 'true' } });
     await noContainers();
   });
 

@@ -85,6 +85,8 @@ export const environmentFork = z.strictObject({
   name: safeName.optional(),
   /** Default: that of the one that is copied, with its image. On another one the set-up runs again, in an image of there. */
   backend: z.string().max(100).optional(),
+  /** Another image, as `environmentCreate` has it: the set-up runs again in it. */
+  image: imageName.optional(),
   requestId: requestId.optional(),
 });
 export type EnvironmentFork = z.output<typeof environmentFork>;

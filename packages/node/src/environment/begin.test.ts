@@ -45,7 +45,7 @@ it('one request makes one environment, also when it comes twice at once', async 
   await expect(ask('other')).rejects.toMatchObject({ code: 'request_conflict' });
 });
 
-it('the image that was named is admitted, shown before it is made, and carried on by copies on the same backend alone', async () => {
+it('the image that was named is admitted, shown before it is made, and carried on by copies on the same backend that name no other', async () => {
   const asked: unknown[] = [];
   const parts = partsWith(async ({ backend, image }) => {
     asked.push([backend, image]);
@@ -61,6 +61,8 @@ it('the image that was named is admitted, shown before it is made, and carried o
     await forkRow(parts, source, {}),
     await store.transaction(async (tx) => record(tx, { requestId: 'b', checkpoint: 'chk_1', point })),
     await forkRow(parts, source, { backend: 'pods' }),
+    await forkRow(parts, source, { image: 'debian:13' }),
+    await forkRow(parts, source, { backend: 'pods', image: 'debian:13' }),
     await createRow(parts, { project: 'demo', start: true }),
   ];
   expect(rows.map((row) => [row.backend, row.image_asked, row.image])).toEqual([
@@ -68,11 +70,15 @@ it('the image that was named is admitted, shown before it is made, and carried o
     ['boxes', 'debian:12', 'debian:12'],
     ['boxes', 'debian:12', 'debian:12'],
     ['pods', null, null],
+    ['boxes', 'debian:13', 'debian:13'],
+    ['pods', 'debian:13', 'debian:13'],
     ['boxes', null, null],
   ]);
   expect(asked).toEqual([
     [null, 'debian:12'],
     ['pods', null],
+    ['boxes', 'debian:13'],
+    ['pods', 'debian:13'],
     [null, null],
   ]);
 });

@@ -52,10 +52,9 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
   const project =
     (await parts.projectsById([source.project_id])).get(source.project_id) ?? (await parts.resolveProject(source.project_id));
   const { base } = source;
-  const elsewhere = asked.backend !== undefined && asked.backend !== source.backend;
-  const backend = elsewhere
-    ? await parts.admit({ projectId: project.id, backend: asked.backend ?? null, base, image: null })
-    : source.backend;
+  const { backend: where = source.backend, image = null } = asked;
+  const admitted = where === source.backend && image === null;
+  const backend = admitted ? where : await parts.admit({ projectId: project.id, backend: where, base, image });
   await bringBack(parts, source);
   return insertRow(parts, {
     requestId,
@@ -65,7 +64,7 @@ export const forkRow = async (parts: EnvironmentParts, source: NamedRow, asked: 
     backend,
     operation: 'fork',
     base,
-    image: imageAgain(source, backend),
+    image: image ?? imageAgain(source, backend),
     from: source,
     start: true,
     egress: source.egress,

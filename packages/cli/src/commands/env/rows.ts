@@ -15,6 +15,12 @@ const backend: OptionSpec = {
   summary: 'where it is',
   completes: 'backend',
 };
+const image: OptionSpec = {
+  name: 'image',
+  kind: 'text',
+  value: 'IMAGE',
+  summary: 'image to make it from, one that the operator allows (docker, kubernetes)',
+};
 const detach: OptionSpec = { name: 'detach', kind: 'flag', summary: 'do not wait until it is done' };
 
 /** What several verbs have: they begin something and show it until it is done. */
@@ -37,12 +43,7 @@ const making: readonly CommandSpec[] = [
       },
       name,
       backend,
-      {
-        name: 'image',
-        kind: 'text',
-        value: 'IMAGE',
-        summary: 'image to make it from, one that the operator allows (docker, kubernetes)',
-      },
+      image,
       { name: 'base', kind: 'text', value: 'REF', summary: 'branch, tag or commit to begin at (default: what is checked out)' },
       { name: 'stopped', kind: 'flag', summary: 'make it and do not start it' },
       { name: 'no-cache', kind: 'flag', summary: 'set it up though an earlier set-up left its state (cache), and forget that' },
@@ -63,12 +64,13 @@ const making: readonly CommandSpec[] = [
     verb: 'fork',
     summary: 'make another with the same files and the same home',
     detail:
-      'Uncommitted and ignored files come along. Nothing may run in the one that is copied: stop it first. On another backend it is set up again.',
+      'Uncommitted and ignored files come along. Nothing may run in the one that is copied: stop it first. On another backend and in another image it is set up again.',
     arguments: [environment],
-    options: [name, backend, detach],
+    options: [name, backend, image, detach],
     examples: [
       { line: 'orrery env fork fix --name try-other-way', does: 'two ways from one state' },
       { line: 'orrery env fork fix --backend ssh', does: 'goes on elsewhere with the same files' },
+      { line: 'orrery env fork fix --image debian:13', does: 'the same files in another image' },
     ],
     ...lasting,
     changes: 'once',

@@ -152,9 +152,9 @@ const sourceOf = async (parts: ConductorParts, row: NamedRow): Promise<Source> =
   });
 };
 
-const prepareFork = async (parts: ConductorParts, row: NamedRow, { prepared }: Source): Promise<Made> => {
+const prepareFork = async (parts: ConductorParts, row: NamedRow, { row: from, prepared }: Source): Promise<Made> => {
   const { hooks, projectFile } = await parts.projects.readHooks(row.project_id, prepared.baseSha);
-  const elsewhere = row.backend !== prepared.settings.backend;
+  const elsewhere = row.backend !== prepared.settings.backend || row.image_asked !== from.image_asked;
   const settings = elsewhere
     ? await parts.settle({ intent: intentFor(row), projectId: row.project_id, projectFile })
     : prepared.settings;
