@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TEST_IMAGE, deletePods, evictPods, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
+import { TEST_IMAGE, deletePods, evictPods, imagesOf, podsOf, testKubeconfig } from '../packages/node/test/kubernetes/cluster.ts';
 import { freshInstance } from '../packages/node/test/kubernetes/provider.ts';
 import { makeVolumes, type TestVolumes } from '../packages/node/test/kubernetes/volumes.ts';
 import { commandsOn, verdictOf } from './support/commands.ts';
@@ -15,6 +15,7 @@ import { describeRemoteEnvironments } from './support/remote-environments.ts';
 import { describeRemoteParting, describeRemoteSessions } from './support/remote-sessions.ts';
 import { describeRemoteTasks, nothingThere, type RemoteSubject } from './support/remote-tasks.ts';
 import { makeRepository } from './support/repository.ts';
+import { logOf, sessionIn, texts } from './support/sessions.ts';
 import { printed, taskEnd, waitFor } from './support/wait.ts';
 
 const SERVER = `exec node -e "require('node:net').createServer((s) => s.end('$2')).listen($1, '127.0.0.1')"`;
@@ -70,6 +71,66 @@ describe('on kubernetes', { timeout: 400_000 }, () => {
   describeRemoteEnvironments(subject);
   describeRemoteSessions(subject);
   describeRemoteParting(subject, ['claude']);
+
+  // By the kubelet of the cluster itself, for what it finds on its disk: nobody asks for it.
+  it('a task whose pod the kubelet evicts for writing more than it may has reached its disk limit, and says what is lost', async (context) => {
+    const own = freshInstance();
+    const place = placeOfTest(configOf(own, { disk: '32Mi' }), context);
+    const client = place.client(await place.up());
+    const { project, send } = commandsOn(place, () => client);
+    const script = 'echo work > made.txt; head -c 60000000 /dev/zero > "$TMPDIR/full"; echo written; exec sleep 600';
+    const id = await send(script, { project: await project('full') });
+    await printed(client, id, 'written');
+    const task = await taskEnd(client, id, 240_000);
+    expect(verdictOf(task)).toEqual(['limit', 'disk']);
+    expect(task.reason).toMatch(/Evicted: .*exceeds the .*limits\.diskBytes.* brought back/);
+    await nothingThere({ backend: 'kubernetes', there: () => podsOf(own) });
+  });
+});
+
+/** An agent of a shell alone: it answers where it is. */
+const talker = `printf '%s\\n' '${JSON.stringify({
+  type: 'message',
+  message: { role: 'ROLE_AGENT', parts: [{ type: 'text', text: 'I am here.' }] },
+})}' '{"type":"result","text":""}'`;
+
+describe('on kubernetes in images that are named', { timeout: 400_000 }, () => {
+  const instance = freshInstance();
+  const subject = { backend: 'kubernetes', there: () => podsOf(instance) };
+  const configNaming = () => ({
+    ...configOf(instance, { image: NOBODYS }, { allowedImages: [TEST_IMAGE] }),
+    harness: 'shell',
+    harnesses: { shell: { command: ['/bin/sh', '-c', talker], callsModel: false } },
+  });
+
+  it('an environment of its own keeps it when it is made anew and copied, a session talks in it, and no other is taken', async (context) => {
+    const place = placeOfTest(configNaming(), context);
+    const life = await place.up();
+    const client = place.client(life);
+    const cwd = makeRepository(place, 'named', { init: 'echo init >> "$HOME/runs"' });
+    await client.call('projectAdd', { body: { source: cwd } });
+    const made = await place.cli(['env', 'create', '--name', 'own', '--image', TEST_IMAGE, '--json'], { cwd });
+    expect([made.code, made.stdout]).toEqual([0, expect.stringContaining(`"image":"${TEST_IMAGE}"`)]);
+    expect(await imagesOf(instance)).toEqual([TEST_IMAGE]);
+    await client.call('environmentRecreate', { params: { id: 'own' } });
+    const { id } = await client.call('environmentShow', { params: { id: 'own' } });
+    expect((await settledEnvironment(client, id)).image).toBe(TEST_IMAGE);
+    expect((await place.cli(['env', 'exec', 'own', '--', 'sh', '-c', 'echo mine > mine.txt'])).code).toBe(0);
+    expect((await place.cli(['env', 'fork', 'own', '--name', 'copy'])).code).toBe(0);
+    expect((await place.cli(['env', 'exec', 'copy', '--', 'cat', 'mine.txt'])).stdout).toBe('mine\n');
+    const started = await place.cli(['session', 'start', 'Where are you?', '--image', TEST_IMAGE, '--mode', 'all'], { cwd });
+    const [session] = (await client.call('sessionList', {})).items;
+    expect([started.code, texts(await logOf(client, session?.id ?? ''))]).toEqual([0, ['I am here.']]);
+    expect(await imagesOf(instance)).toEqual([TEST_IMAGE, TEST_IMAGE, TEST_IMAGE]);
+    const beyond = await place.cli(['env', 'fork', 'own', '--image', NOBODYS]);
+    expect([beyond.code, beyond.stderr]).toEqual([10, expect.stringContaining('execution.allowedImages')]);
+    await client.call('sessionEnd', { params: { id: session?.id ?? '' }, body: {} });
+    await sessionIn(client, session?.id ?? '', ['ended']);
+    for (const { id: one } of (await client.call('environmentList', { query: {} })).items)
+      await client.call('environmentDelete', { params: { id: one }, query: { salvage: 'true' }, timeoutMs: 120_000 });
+    expect(await settledLeftovers(place, life.pid, 60_000)).toEqual(nothing);
+    await nothingThere(subject);
+  });
 });
 
 describe('on kubernetes with volumes', { timeout: 400_000 }, () => {

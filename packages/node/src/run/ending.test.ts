@@ -1,7 +1,8 @@
+import { OrreryError } from '@orrery/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import type { GatewayFailure, TurnFailure } from '../harness/harness.ts';
 import { settleOutcome } from '../harness/outcome.ts';
-import { endingOfTurn } from './ending.ts';
+import { endingOf, endingOfTurn } from './ending.ts';
 
 type Reported = Parameters<typeof settleOutcome>[0];
 
@@ -46,4 +47,15 @@ describe('whose fault it is that a turn failed', () => {
   it('a turn that succeeded has, whatever its newest call came to', () => {
     expect(end({ kind: 'success' }, 'network')).toBeNull();
   });
+});
+
+it('a place that went since it reached a bound of its own is that limit; any other that went is no fault of the task', () => {
+  const gone = (details: object) => endingOf(new OrreryError('keeper_lost', 'It went.', { details: { ...details } }), 'agent');
+  expect(gone({ limit: 'disk' })).toEqual({
+    verdict: 'limit',
+    cause: 'disk',
+    reason: expect.stringContaining('It went. It reached the disk limit'),
+  });
+  expect(gone({ limit: 'memory' })).toMatchObject({ verdict: 'limit', cause: 'memory' });
+  expect(gone({})).toEqual({ verdict: 'interrupted', cause: 'infrastructure', reason: 'It went.' });
 });

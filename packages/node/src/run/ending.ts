@@ -1,4 +1,4 @@
-import { toOrreryError, type Verdict } from '@orrery/protocol';
+import { toOrreryError, type OrreryError, type Verdict } from '@orrery/protocol';
 import type { RunEnd } from '../exec/backend.ts';
 import type { GatewayFailure, TurnFailure, TurnOutcome } from '../harness/harness.ts';
 import type { Ending } from '../task/index.ts';
@@ -39,11 +39,19 @@ export const acceptedEnding = ending('accepted', null, null);
 export const endingOf = (thrown: unknown, cause: string): Ending => {
   if (thrown instanceof AttemptEnded) return thrown.ending;
   const error = toOrreryError(thrown);
+  const limit = limitOfPlace(error);
+  if (limit !== null) return ending('limit', limit, `${error.message} It ${reachedLimit(limit).text}`);
   if (error.code === 'keeper_lost' || error.code === 'backend_unreachable')
     return ending('interrupted', 'infrastructure', error.message);
   if (error.code === 'deadline') return ending('failed', 'timeout', error.message);
   if (error.code === 'disk_full') return ending('interrupted', 'infrastructure', error.message);
   return ending('failed', cause, error.toLines().join(' '));
+};
+
+/** The bound for which the place of a program was taken away, with everything in it; null: it was not for that. */
+const limitOfPlace = ({ code, details }: OrreryError): 'disk' | 'memory' | null => {
+  const limit = code === 'keeper_lost' ? details?.['limit'] : undefined;
+  return limit === 'disk' || limit === 'memory' ? limit : null;
 };
 
 /** The end of an attempt of which something could not be brought back: never called accepted, and said plainly. */

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CoreV1Api, KubeConfig, PolicyApi } from '@kubernetes/client-node';
+import { CoreV1Api, KubeConfig, PolicyApi, type V1Pod } from '@kubernetes/client-node';
 import { instanceSelector } from '../../src/exec/kubernetes/manifest.ts';
 import { clusterRecipe } from '../../../../tools/machine.ts';
 
@@ -73,9 +73,16 @@ const hasPolicy = async (): Promise<boolean> => {
   return versions.some(({ version }) => version === 'v1');
 };
 
-/** Pods of that name in the cluster, those left out that are being deleted. */
-export const podsOf = async (instance: string): Promise<string[]> => {
+const podsThere = async (instance: string): Promise<V1Pod[]> => {
   const labelSelector = instanceSelector(instance);
   const { items } = await coreOfTests().listNamespacedPod({ namespace: 'default', labelSelector });
-  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).map(({ metadata }) => metadata?.name ?? '');
+  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
 };
+
+/** Pods of an instance in the cluster, those left out that are being deleted. */
+export const podsOf = async (instance: string): Promise<string[]> =>
+  (await podsThere(instance)).map(({ metadata }) => metadata?.name ?? '');
+
+/** What these are made from. */
+export const imagesOf = async (instance: string): Promise<(string | undefined)[]> =>
+  (await podsThere(instance)).map(({ spec }) => spec?.containers[0]?.image);

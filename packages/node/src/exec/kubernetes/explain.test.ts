@@ -91,4 +91,20 @@ describe('whether a pod is there', () => {
       'The pod ended: Evicted: low on disk.',
     );
   });
+
+  it('a bound of its own is told from a machine without room', () => {
+    const evicted = (message: string) => stateOf(pod({ phase: 'Failed', reason: 'Evicted', message }), 'u1');
+    const own = [
+      'Usage of EmptyDir volume "orrery" exceeds the limit "32Mi". ',
+      'Pod ephemeral local storage usage exceeds the total limit of containers 32Mi. ',
+      'Container agent exceeded its local ephemeral storage limit "32Mi". ',
+    ];
+    for (const message of own)
+      expect(evicted(message)).toEqual({ state: 'gone', why: `Evicted: ${message.slice(0, -2)}`, limit: 'disk' });
+    const others =
+      'The node was low on resource: ephemeral-storage. Container agent was using 2Gi, which exceeds its request of 0.';
+    expect(evicted(others)).toEqual({ state: 'gone', why: `Evicted: ${others.slice(0, -1)}` });
+    const memory = pod({ phase: 'Failed', containerStatuses: [terminated('OOMKilled', 137)] });
+    expect(stateOf(memory, 'u1')).toMatchObject({ state: 'gone', limit: 'memory' });
+  });
 });

@@ -28,7 +28,8 @@ const sentence = (...parts: readonly (string | undefined)[]): string =>
   parts
     .filter((part) => part !== undefined && part !== '')
     .join(': ')
-    .slice(0, 500);
+    .slice(0, 500)
+    .replace(/[\s.]+$/, '');
 
 /** Nobody says of a pod that was deleted why, but for clusters that note why they disturbed it (Kubernetes 1.26 and later). */
 const DELETED = 'it was deleted, as evictions, drained machines and people do';
@@ -47,6 +48,20 @@ const ended = (pod: V1Pod): string | null => {
   const memory = terminated?.reason === 'OOMKilled' ? 'it used more memory than its limit' : undefined;
   const code = terminated === undefined ? undefined : `exit code ${terminated.exitCode}`;
   return sentence(reason ?? terminated?.reason ?? phase, deadline ?? memory ?? message ?? terminated?.message ?? code);
+};
+
+/** A kubelet's words for a pod that wrote more than it may; it evicts others for a full disk of the machine, which is no fault of theirs. */
+const OWN_DISK = [
+  /^Usage of EmptyDir volume .* exceeds the limit/,
+  /^Pod ephemeral local storage usage exceeds the total limit of containers/,
+  /^Container .* exceeded its local ephemeral storage limit/,
+];
+
+/** The bound of its own that ended a pod; null: none, or nobody knows. */
+const limitOf = (pod: V1Pod): 'disk' | 'memory' | null => {
+  const { reason, message = '' } = pod.status ?? {};
+  if (reason === 'Evicted' && OWN_DISK.some((words) => words.test(message))) return 'disk';
+  return reason === undefined && statusOf(pod)?.state?.terminated?.reason === 'OOMKilled' ? 'memory' : null;
 };
 
 /** Whether a pod that was created can be used, and what it waits for. */
@@ -71,7 +86,9 @@ export const stateOf = (pod: V1Pod | null, uid: string): PlaceState => {
   if (pod === null) return { state: 'gone', why: 'the cluster has no such pod' };
   if (pod.metadata?.uid !== uid) return { state: 'gone', why: 'another pod has its name' };
   const over = ended(pod);
-  return over === null ? { state: 'running' } : { state: 'gone', why: over };
+  if (over === null) return { state: 'running' };
+  const limit = limitOf(pod);
+  return { state: 'gone', why: over, ...(limit === null ? {} : { limit }) };
 };
 
 /** Why programs of a pod may have been ended by the cluster; null when nothing is known. */

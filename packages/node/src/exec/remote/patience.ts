@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { unreachable } from './command.ts';
 import type { PlaceLayout } from './layout.ts';
 import { RETRY_FIRST_MS, RETRY_MOST_MS } from './limits.ts';
-import type { Place } from './place.ts';
+import type { Place, PlaceState } from './place.ts';
 
 /** A place as one view of an environment uses it. */
 export type Line = {
@@ -18,12 +18,14 @@ export type Line = {
 };
 
 /** The error of everything that was asked of a place that is gone: what ran there is gone with it. */
-const placeGone = (why: string, explanation: string | null): OrreryError =>
-  new OrreryError('keeper_lost', `The place of the program is gone: ${why}${explanation === null ? '' : ` (${explanation})`}.`, {
+const placeGone = ({ why, limit }: Extract<PlaceState, { state: 'gone' }>, explanation: string | null): OrreryError => {
+  const more = explanation === null || explanation.includes(why) ? '' : ` (${explanation})`;
+  return new OrreryError('keeper_lost', `The place of the program is gone: ${why}${more}.`, {
     rule: 'A program ends with its place; what was carried out of it before is here.',
     fix: 'Run it again.',
-    details: { place: 'gone' },
+    details: { place: 'gone', ...(limit === undefined ? {} : { limit }) },
   });
+};
 
 /** Whether an error says that the place itself is gone. */
 export const isPlaceGone = (thrown: unknown): boolean =>
@@ -38,7 +40,7 @@ export const explanationOf = (line: Line): Promise<string | null> => line.place.
 /** Throws when the place is certainly gone. Not being able to tell is not gone. */
 export const checkThere = async (line: Line): Promise<void> => {
   const state = await line.place.state().catch(() => null);
-  if (state?.state === 'gone') throw placeGone(state.why, await explanationOf(line));
+  if (state?.state === 'gone') throw placeGone(state, await explanationOf(line));
 };
 
 /**

@@ -28,7 +28,8 @@ export type PlaceProcess = {
 /** Whether it is there. `unknown` (cannot tell) is never taken for `gone`. */
 export type PlaceState =
   | { readonly state: 'running' }
-  | { readonly state: 'gone'; readonly why: string }
+  /** `limit`: the bound of its own that ended it, where that is known. */
+  | { readonly state: 'gone'; readonly why: string; readonly limit?: 'disk' | 'memory' }
   | { readonly state: 'unknown'; readonly why: string };
 
 /** A socket of this machine that is reachable in a place for as long as a connection lives. */
