@@ -1,4 +1,6 @@
 // Whole tasks where programs run somewhere else: the same cases on each such backend.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandsOn, verdictOf } from './commands.ts';
 import { nothing, settledLeftovers } from './leftovers.ts';
@@ -58,6 +60,29 @@ export const describeRemoteTasks = (subject: RemoteSubject): void => {
         'deleted README.md',
       ]);
       expect(await settledLeftovers(place, life.pid, 60_000)).toEqual(nothing);
+      await nothingThere(subject);
+    });
+
+    it('finds what an earlier one noted for everybody, its project and its agent; changes and deletions come back', async (context) => {
+      const place = placeOfTest({ ...subject.config(), memory: ['global', 'project', 'agent'] }, context);
+      const client = place.client(await place.up());
+      const { conduct, project } = commandsOn(place, () => client);
+      const repository = await project('noted');
+      const noted = (script: string) => conduct(`cd "$ORRERY_MEMORY"; ${script}`, { project: repository });
+      const first = await noted('for of in global project agent; do echo one > $of/one; echo $of > $of/two; done');
+      const second = await noted('cat */one; for of in global project agent; do rm $of/one; echo more >> $of/two; done');
+      expect([verdictOf(first), verdictOf(second)]).toEqual([
+        ['accepted', null],
+        ['accepted', null],
+      ]);
+      expect(textOf(await eventsOf(client, second.id))).toBe('one\none\none\n');
+      const memory = join(place.data, 'memory');
+      const files = readdirSync(memory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      expect(files.map(({ name, parentPath }) => [name, readFileSync(join(parentPath, name), 'utf8')]).toSorted()).toEqual([
+        ['two', 'agent\nmore\n'],
+        ['two', 'global\nmore\n'],
+        ['two', 'project\nmore\n'],
+      ]);
       await nothingThere(subject);
     });
 
