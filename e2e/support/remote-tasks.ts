@@ -78,11 +78,8 @@ export const describeRemoteTasks = (subject: RemoteSubject): void => {
       expect(textOf(await eventsOf(client, second.id))).toBe('one\none\none\n');
       const memory = join(place.data, 'memory');
       const files = readdirSync(memory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-      expect(files.map(({ name, parentPath }) => [name, readFileSync(join(parentPath, name), 'utf8')]).toSorted()).toEqual([
-        ['two', 'agent\nmore\n'],
-        ['two', 'global\nmore\n'],
-        ['two', 'project\nmore\n'],
-      ]);
+      const told = files.map(({ name, parentPath }) => `${name}: ${readFileSync(join(parentPath, name), 'utf8')}`);
+      expect(told.toSorted()).toEqual(['agent', 'global', 'project'].map((of) => `two: ${of}\nmore\n`));
       await nothingThere(subject);
     });
 
