@@ -253,6 +253,10 @@ describe.skipIf(chromium === null || !built || !isThere('claude'))('making thing
   it('the pages fit a phone', async () => {
     const [task] = (await client.call('taskList', { query: {} })).items;
     await pictures(page, { environments: '/environments', tasks: '/tasks', task: `/tasks/${task!.id}` });
+    await page.goto(new URL('/tasks', page.url()).href);
+    await page.getByRole('link', { name: 'Make it. [task]' }).waitFor();
+    for (const key of ['k', 'j', 'j', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'Make it. [task]' }).waitFor();
     await pictures(page, { agents: '/agents', backends: '/backends', salvage: '/salvage', audit: '/audit', node: '/node' });
     await page.setViewportSize({ width: 390, height: 800 });
     for (const path of [

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useContext, useState } from 'react';
 import { useMayAct } from '../state/caller.ts';
 import { answerAsk, goToNextAsk, isAsked } from './needs-me.ts';
+import { goToRow, hasRows } from './rows.ts';
 import type { Command } from './registry.ts';
 import { CommandsContext, useCommandKeys, useCommands } from './use-commands.ts';
 
@@ -15,6 +16,11 @@ const answers: readonly Command[] = [
   { id: 'allow', does: 'allow once what is asked', group: 'Do', keys: 'a', when: isAsked, run: () => answerAsk('approved') },
   { id: 'rule', does: 'show the rule that would allow it', group: 'Do', keys: 'r', when: isAsked, run: () => answerAsk('rule') },
   { id: 'deny', does: 'deny what is asked', group: 'Do', keys: 'd', when: isAsked, run: () => answerAsk('denied') },
+];
+
+const rowKeys: readonly Command[] = [
+  { id: 'next row', does: 'next in the list', group: 'Go to', keys: 'j', when: hasRows, run: () => goToRow(1) },
+  { id: 'row before', does: 'the one before in the list', group: 'Go to', keys: 'k', when: hasRows, run: () => goToRow(-1) },
 ];
 
 /** What can be made from everywhere, by who may. */
@@ -57,6 +63,7 @@ export const Everywhere = ({ links }: { readonly links: readonly PageLink[] }) =
       },
     },
     ...newThings(mayAct, go),
+    ...rowKeys,
     ...answers,
   ]);
   return (

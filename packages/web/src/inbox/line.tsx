@@ -11,6 +11,7 @@ export const Line = ({ waits, aside }: { readonly waits: Waits; readonly aside: 
       <State state={waits.state} />
     </span>
     <Link
+      data-row=""
       to={waits.kind === 'task' ? '/tasks/$name' : '/sessions/$name'}
       params={{ name: waits.id }}
       className="said min-w-56 flex-1 font-semibold hover:underline"

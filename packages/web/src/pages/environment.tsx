@@ -93,7 +93,12 @@ const Known = ({ environment }: { readonly environment: EnvironmentView }) => {
         ['checkout', workdir],
         ['disk', diskText(diskBytes, diskLimitBytes)],
         ['copied from', forkedFrom],
-        ['used', <Ago key="used" at={environment.usedAt} />],
+        [
+          'used',
+          <span key="used">
+            <Ago at={environment.usedAt} /> ago
+          </span>,
+        ],
         ['goes', goesAt === null ? null : `${new Date(goesAt).toLocaleString()}, unless somebody uses it before`],
         ['as command', <Line key="command">{`orrery env show ${name}`}</Line>],
       ]}

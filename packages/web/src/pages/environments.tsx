@@ -76,7 +76,7 @@ const Row = ({ used: { environment, sessions, why } }: { readonly used: Used }) 
       <span className="w-24">
         <State state={environment.state} />
       </span>
-      <Link to="/environments/$id" params={{ id: environment.id }} className="font-semibold hover:underline">
+      <Link data-row="" to="/environments/$id" params={{ id: environment.id }} className="font-semibold hover:underline">
         {environment.name}
       </Link>
       <Guarantees backend={environment.backend} of={backends} />

@@ -49,7 +49,7 @@ const Row = ({ session }: { readonly session: SessionView }) => (
     <span className="w-24">
       <State state={session.state} />
     </span>
-    <Link to="/sessions/$name" params={{ name: session.id }} className="font-semibold hover:underline">
+    <Link data-row="" to="/sessions/$name" params={{ name: session.id }} className="font-semibold hover:underline">
       {session.name}
     </Link>
     {session.title === session.name ? null : <span className="said">{session.title}</span>}

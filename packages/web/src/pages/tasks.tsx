@@ -39,7 +39,7 @@ const Row = ({ task }: { readonly task: Task }) => (
     <span className="w-24">
       <State state={task.verdict ?? task.state} />
     </span>
-    <Link to="/tasks/$name" params={{ name: task.id }} className="said min-w-56 flex-1 hover:underline">
+    <Link data-row="" to="/tasks/$name" params={{ name: task.id }} className="said min-w-56 flex-1 hover:underline">
       {task.prompt.split('\n')[0]?.slice(0, 200)}
     </Link>
     <span className="ml-auto text-quiet">
