@@ -1,3 +1,4 @@
+import { OrreryError } from '@orrery/protocol/errors';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -10,9 +11,13 @@ import { registerWorker } from './state/needs.ts';
 import { createLive, followNode, LiveContext } from './state/live.ts';
 import './styles.css';
 
+/** Once more where nobody answered; an answer that says no is one. */
+const mayRetry = (failures: number, error: unknown): boolean =>
+  failures < 1 && !(error instanceof OrreryError && error.code === 'not_found');
+
 const queries = new QueryClient({
   // What a page shows is the node's word; events say when to ask again.
-  defaultOptions: { queries: { staleTime: 30_000, retry: 1, refetchOnWindowFocus: true } },
+  defaultOptions: { queries: { staleTime: 30_000, retry: mayRetry, refetchOnWindowFocus: true } },
 });
 
 const live = createLive();

@@ -12,15 +12,16 @@ const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
 /** A page that can be gone to from everywhere; `key` follows `g`. */
 export type PageLink = { readonly to: string; readonly name: string; readonly key?: string };
 
-const answers: readonly Command[] = [
-  { id: 'allow', does: 'allow once what is asked', group: 'Do', keys: 'a', when: isAsked, run: () => answerAsk('approved') },
-  { id: 'rule', does: 'show the rule that would allow it', group: 'Do', keys: 'r', when: isAsked, run: () => answerAsk('rule') },
-  { id: 'deny', does: 'deny what is asked', group: 'Do', keys: 'd', when: isAsked, run: () => answerAsk('denied') },
-];
-
 const rowKeys: readonly Command[] = [
   { id: 'next row', does: 'next in the list', group: 'Go to', keys: 'j', when: hasRows, run: () => goToRow(1) },
   { id: 'row before', does: 'the one before in the list', group: 'Go to', keys: 'k', when: hasRows, run: () => goToRow(-1) },
+];
+
+const answers: readonly Command[] = [
+  ...rowKeys,
+  { id: 'allow', does: 'allow once what is asked', group: 'Do', keys: 'a', when: isAsked, run: () => answerAsk('approved') },
+  { id: 'rule', does: 'show the rule that would allow it', group: 'Do', keys: 'r', when: isAsked, run: () => answerAsk('rule') },
+  { id: 'deny', does: 'deny what is asked', group: 'Do', keys: 'd', when: isAsked, run: () => answerAsk('denied') },
 ];
 
 /** What can be made from everywhere, by who may. */
@@ -63,7 +64,6 @@ export const Everywhere = ({ links }: { readonly links: readonly PageLink[] }) =
       },
     },
     ...newThings(mayAct, go),
-    ...rowKeys,
     ...answers,
   ]);
   return (
