@@ -45,6 +45,7 @@ export const makeDemo = async (folder: string, tag: string, git: Git): Promise<D
     realModel: [
       'orrery harness install claude      # or codex, pi',
       'orrery secret set anthropic        # paste the key; it stays with the node',
+      'orrery harness login claude        # or a subscription in its place',
     ],
   };
 };
