@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@orrery/client';
 import type { EnvironmentView } from '@orrery/protocol';
+import { commitAll, gitIn } from '@orrery/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, commandsOn, verdictOf } from './support/commands.ts';
 import { settledEnvironment, shownEnvironment } from './support/environments.ts';
@@ -58,6 +59,45 @@ describe('tasks in an environment of its own', () => {
       null,
       'more\n',
     ]);
+  });
+
+  it('hold work that is brought into the repository: what is not committed as one commit, later work on top of it, and over nobody’s changes', async () => {
+    const repository = await project('applied', 'true');
+    const made = await create(repository, { name: 'applied' });
+    const head = (): string => gitIn(repository, 'log', '-1', '--format=%s %an');
+    expect((await conduct('echo one > one.txt', { environment: 'applied' })).verdict).toBe('accepted');
+    const applied = await place.cli(['env', 'apply', 'applied', '--message', 'Add one'], { cwd: repository });
+    expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining('was moved forward') });
+    expect([head(), gitIn(repository, 'show', 'HEAD:one.txt')]).toEqual(['Add one orrery', 'one']);
+    expect(await place.cli(['env', 'apply', 'applied'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('has it already'),
+    });
+    expect(
+      (
+        await conduct(
+          'echo two > two.txt; git add two.txt; git -c user.name=agent -c user.email=a@b commit -qm "Two of its own"',
+          { environment: 'applied' },
+        )
+      ).verdict,
+    ).toBe('accepted');
+    writeFileSync(join(repository, 'mine.txt'), 'mine');
+    gitIn(repository, 'add', 'mine.txt');
+    expect(await codeOf(client.call('environmentApply', { params: { id: made.id }, body: {} }))).toBe('dirty_tree');
+    const branch = await client.call('environmentApply', { params: { id: made.id }, body: { mode: 'branch', branch: 'theirs' } });
+    expect([branch.treeUpdated, gitIn(repository, 'show', 'theirs:two.txt'), head()]).toEqual([false, 'two', 'Add one orrery']);
+    commitAll(repository, 'mine');
+    expect(await place.cli(['env', 'apply', 'applied'], { cwd: repository })).toMatchObject({ code: 0 });
+    expect(gitIn(repository, 'ls-tree', '--name-only', 'HEAD').split('\n')).toEqual(
+      expect.arrayContaining(['mine.txt', 'one.txt', 'two.txt']),
+    );
+    const { items } = await client.call('auditList', { query: { action: 'environment.apply' } });
+    expect(items.map(({ subject }) => subject)).toEqual([made.id, made.id, made.id, made.id]);
+    const running = await send('echo begun; sleep 600', { environment: 'applied' });
+    await printed(client, running, 'begun');
+    expect(await codeOf(client.call('environmentApply', { params: { id: made.id }, body: {} }))).toBe('busy');
+    await client.call('taskCancel', { params: { id: running }, body: {} });
+    await taskEnd(client, running);
   });
 
   it('start one that is stopped; one whose set-up failed refuses them', async () => {

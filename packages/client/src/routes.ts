@@ -36,6 +36,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   environmentFork: post('/environments/:id/fork'),
   environmentSetup: post('/environments/:id/setup'),
   environmentSetupLog: get('/environments/:id/setup/log'),
+  environmentApply: post('/environments/:id/apply'),
   environmentPrune: post('/environments/prune'),
   environmentPullRequest: get('/environments/:id/pr'),
   environmentPullRequestMerge: post('/environments/:id/pr/merge'),

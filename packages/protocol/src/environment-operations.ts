@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  environmentApplied,
+  environmentApply,
   environmentCreate,
   environmentFork,
   environmentPruned,
@@ -114,6 +116,15 @@ export const environmentOperations = {
     params: id,
     query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
     answer: environmentSetupLog,
+  }),
+  environmentApply: operation({
+    method: 'post',
+    path: '/environments/:id/apply',
+    scope: 'operator',
+    summary: 'Bring what an environment holds into the repository of its project, between the turns of its sessions.',
+    params: id,
+    body: environmentApply,
+    answer: environmentApplied,
   }),
   environmentPrune: operation({
     method: 'post',

@@ -101,6 +101,25 @@ export const environmentSetupLog = z.object({
 });
 
 /** What retention did, or would do. */
+/** How what an environment holds is brought into the repository, as a result of a task is. */
+export const environmentApply = z.strictObject({
+  /** `branch` writes a branch and leaves the tree alone; `tree` also updates a clean checked-out tree. */
+  mode: z.enum(['branch', 'tree']).default('tree'),
+  /** Default: the branch of the environment. */
+  branch: z.string().min(1).max(200).optional(),
+  /** Message of the commit for files that the agent did not commit. */
+  message: z.string().min(1).max(10_000).optional(),
+});
+export const environmentApplied = z.object({
+  environmentId: z.string(),
+  branch: z.string().nullable(),
+  headSha: z.string(),
+  /** Whether the user's checked-out files were updated. */
+  treeUpdated: z.boolean(),
+  note: z.string(),
+});
+export type EnvironmentApplied = z.output<typeof environmentApplied>;
+
 export const environmentPruned = z.object({
   dryRun: z.boolean(),
   olderThanMs: z.int(),

@@ -162,6 +162,7 @@ export {
   type EnvironmentCreate,
   type EnvironmentFork,
   type EnvironmentOperation,
+  type EnvironmentApplied,
   type EnvironmentPruned,
   type EnvironmentSetup,
   type EnvironmentState,

@@ -48,6 +48,7 @@ import { pushHandlers, type Push } from '../push/index.ts';
 import { auditHandlers } from '../audit/index.ts';
 import { usageHandlers } from '../usage/index.ts';
 import { salvageHandlers } from '../workspace/index.ts';
+import { environmentApplyHandlers } from './environment-apply.ts';
 import { openPullRequests } from './pull-requests.ts';
 import { salvageParts } from './salvage.ts';
 import { toOrreryError } from '@orrery/protocol/errors';
@@ -132,6 +133,7 @@ const sliceHandlers = (parts: Parts, given: Door) => {
     ...tellingOfTree(parts, taskHandlers({ store, tasks, results, clock, checkAttached: attached.checkIts })),
     ...agentHandlers(openAgents(parts), newestOf(parts)),
     ...environmentHandlers(given.environments),
+    ...environmentApplyHandlers(parts, given),
     ...sessionHandlers({ store, sessions: given.sessions, attachedState: attached.stateOf }),
     ...attachedHandlers(attached),
     ...pushHandlers(given.push),

@@ -3,9 +3,8 @@
 import { join } from 'node:path';
 import { OrreryError, type LeftOut, type TaskResult } from '@orrery/protocol';
 import { createCodeHosts, type CodeHosts } from '../codehost/hosts.ts';
-import type { Environments, NamedRow } from '../environment/index.ts';
+import type { Environments } from '../environment/index.ts';
 import { dropPacks } from '../git/pack.ts';
-import { isAncestor } from '../git/publish.ts';
 import { remotesOf } from '../git/remotes.ts';
 import { errorFields } from '../kernel/log.ts';
 import {
@@ -16,9 +15,8 @@ import {
   titleOf,
   type Subject,
 } from '../pull-request/index.ts';
-import { preparedOf } from '../run/environments/place.ts';
-import { isActive, liveSessions, openTurns } from '../session/index.ts';
 import { branchOf, intentOf, resultOf, type Tasks } from '../task/index.ts';
+import { environmentHead } from './environment-head.ts';
 import { clock, ids, type Parts } from './parts.ts';
 
 /** Handlers of pull requests. `stopping`: the node ends, and waits for no host. */
@@ -98,70 +96,17 @@ const environmentSubject = async (parts: Parts, environments: Environments, refe
     title: `Changes of ${row.name}`,
     body: bodyOfEnvironment(row.name),
     remotes: () => remotesOfProject(parts, row.project_id),
-    head: (asked) => environmentHead(parts, environments, { ...asked, id: row.id }),
+    head: (asked) => pushedHead(parts, environments, { ...asked, id: row.id }),
   };
 };
 
 type HeadAsked = { readonly id: string; readonly title: string; readonly without: LeftOut; readonly before: string | null };
 
-/** What an environment holds now as a commit; nothing in it is changed. */
-const environmentHead = async (parts: Parts, environments: Environments, { id, title, without, before }: HeadAsked) => {
+const pushedHead = (parts: Parts, environments: Environments, { without, ...asked }: HeadAsked) => {
   if (without.length > 0)
     throw new OrreryError('unsupported', 'Of an environment nothing is left out.', {
       rule: 'Parts are left out of the result of a task; what an environment holds is pushed as it is.',
       fix: 'Take them back in the session first.',
     });
-  const row = await environments.brought(id);
-  await checkStill(parts, row);
-  const prepared = preparedOf(row);
-  if (prepared === null)
-    throw new OrreryError('not_found', `The environment ${row.name} has no files yet.`, {
-      rule: 'Files are pushed once it is made.',
-      fix: `orrery env show ${row.name}`,
-    });
-  const named = { owner: row.id, name: ids('checkpoint') };
-  const point = await parts.workspace.checkpoint(prepared.place.checkoutId, named);
-  const headSha = await commitOf(parts, { projectId: row.project_id, point, title, before });
-  await parts.workspace.dropCheckpoint(row.project_id, point);
-  return { baseSha: prepared.baseSha, headSha };
-};
-
-/** Files are read between the turns of those who work there. */
-const checkStill = async ({ store }: Parts, row: NamedRow): Promise<void> => {
-  for (const session of await liveSessions(store.read)) {
-    if (session.environment_id !== row.id || !(await openTurns(store.read, session.id)).some(isActive)) continue;
-    throw new OrreryError('conflict', `A turn runs in the session ${session.name}.`, {
-      rule: 'The files of an environment are pushed between the turns of its sessions.',
-      fix: `orrery session stop ${session.name}`,
-    });
-  }
-};
-
-/**
- * The agent's commits, and one more for files that it did not commit. Where only such files changed since the last push, that one
- * goes on top of what was pushed, so that nobody's view of the branch is replaced; the same files are the same commit.
- */
-const commitOf = async (
-  { git, workspace }: Parts,
-  {
-    projectId,
-    point,
-    title,
-    before,
-  }: {
-    readonly projectId: string;
-    readonly point: { readonly sha: string; readonly headSha: string };
-    readonly title: string;
-    readonly before: string | null;
-  },
-): Promise<string> => {
-  if (point.sha === point.headSha) return point.headSha;
-  const gitDir = workspace.mirrorOf(projectId);
-  const treeOf = (sha: string): Promise<string> => git.text({ gitDir, args: ['rev-parse', '--verify', `${sha}^{tree}`] });
-  const tree = await treeOf(point.sha);
-  const goesOn = before !== null && (await isAncestor(git, { gitDir }, { older: point.headSha, newer: before }));
-  if (goesOn && (await treeOf(before)) === tree) return before;
-  const args = ['commit-tree', tree, '-p', goesOn ? before : point.headSha, '-F', '-'];
-  const identity = { name: 'orrery', email: 'orrery@localhost' };
-  return git.text({ gitDir, readOnly: false, identity, args, input: `${title}\n` });
+  return environmentHead(parts, environments, asked);
 };

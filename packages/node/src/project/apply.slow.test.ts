@@ -229,7 +229,7 @@ describe('a result in the checked-out tree', () => {
       branch: null,
       headSha: baseSha,
       treeUpdated: false,
-      note: 'The task changed nothing; there is nothing to apply.',
+      note: 'Nothing was changed; there is nothing to apply.',
     });
   });
 });

@@ -24,6 +24,8 @@ export type ResultOf = {
 export type Apply = ResultOf & {
   readonly mode: 'branch' | 'tree';
   readonly branch: string;
+  /** What it is, in a commit that merges it. Absent: the result of its task. */
+  readonly what?: string;
   /** What of it stays behind: then one commit with the rest is applied, and not the commits of the result. */
   readonly without?: LeftOut;
 };
@@ -102,10 +104,10 @@ const picked = async <Asked extends ResultOf & Pick<Apply, 'without'>>(
 
 const applyResult = async (
   { git, changes, row, mirror }: { git: Git; changes: RepositoryChanges; row: ProjectRow; mirror: string },
-  { taskId, baseSha, headSha, mode, branch }: Apply,
+  { taskId, baseSha, headSha, mode, branch, what = `the result of ${taskId}` }: Apply,
 ): Promise<TaskApplied> => {
   if (headSha === baseSha)
-    return { taskId, branch: null, headSha, treeUpdated: false, note: 'The task changed nothing; there is nothing to apply.' };
+    return { taskId, branch: null, headSha, treeUpdated: false, note: 'Nothing was changed; there is nothing to apply.' };
   if (row.kind !== 'repository') {
     throw new OrreryError('unsupported', `${row.name} was added by a URL: there is no repository here to apply to.`, {
       rule: 'Nothing is pushed without being asked.',
@@ -127,15 +129,15 @@ const applyResult = async (
           : `The branch ${branch} has it now; no file was touched.`,
     };
   }
-  return applyToTree(changes, publish, { taskId, branch });
+  return applyToTree(changes, publish, { taskId, branch, what });
 };
 
 const applyToTree = async (
   changes: RepositoryChanges,
   publish: Publish,
-  { taskId, branch }: { taskId: string; branch: string },
+  { taskId, branch, what }: { taskId: string; branch: string; what: string },
 ): Promise<TaskApplied> => {
-  const brought = await changes.tree(publish, { message: `Merge the result of ${taskId}`, fallback: branch });
+  const brought = await changes.tree(publish, { message: `Merge ${what}`, fallback: branch });
   const notes = {
     unchanged: `${brought.branch} has it already.`,
     'fast-forward': `${brought.branch} was moved forward.`,

@@ -10,6 +10,7 @@ import { Answer } from '../parts/answer.tsx';
 import { Facts, Line, Part } from '../parts/facts.tsx';
 import { Previews } from '../parts/previews.tsx';
 import { Failed, State } from '../parts/states.tsx';
+import { ApplyWork } from '../review/apply-work.tsx';
 import { PullRequestPart } from '../review/pull-request.tsx';
 import { bytesText } from '../state/bytes.ts';
 import { useMayAct } from '../state/caller.ts';
@@ -66,6 +67,7 @@ const Environment = ({ environment, all }: EnvironmentProps) => {
       <Part name="Who works here">
         <Workers environment={environment} sessions={sessions} />
       </Part>
+      {mayAct ? <ApplyWork environment={environment} still={environment.taskId === null} /> : null}
       <PullRequestPart subject={{ kind: 'environment', id: environment.id, pull: environment.pullRequest }} mayAct={mayAct} />
       <Part name="Set-up">
         <SetUp environment={environment} />

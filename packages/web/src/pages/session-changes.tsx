@@ -6,6 +6,7 @@ import { Answer } from '../parts/answer.tsx';
 import { Button } from '../parts/button.tsx';
 import { AsCli } from '../parts/copy.tsx';
 import { Empty, Failed, Loading, State } from '../parts/states.tsx';
+import { ApplyWork } from '../review/apply-work.tsx';
 import { reviewsIn } from '../review/answered.ts';
 import { Answered } from '../review/answered.tsx';
 import { PullRequestPart } from '../review/pull-request.tsx';
@@ -130,6 +131,7 @@ const Changes = ({ session, change, lookAgain }: ChangesProps) => {
     <>
       {mayAct ? <TakeBack session={session} look={look} leftOut={leftOut} done={lookAgain} /> : null}
       {mayAct ? <SendComments comments={comments} range={change} ways={ways} sent={clear} /> : null}
+      {mayAct ? <ApplyWork environment={session.environment} still={session.turn === null} /> : null}
       <PullOf session={session} mayAct={mayAct} />
       <Answered reviews={reviews} waits={session.turn !== null} />
       {notes.map((note) => (

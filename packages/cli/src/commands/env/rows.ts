@@ -1,4 +1,5 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import { applyOptions } from './apply-options.ts';
 import { mergeOptions, pullRequestOptions } from '../pull-request.ts';
 
 const environment: ArgumentSpec = {
@@ -165,6 +166,22 @@ const keeping: readonly CommandSpec[] = [
     operations: ['environmentSet'],
     changes: 'plain',
     load: async () => (await import('./rename.ts')).envRename,
+  },
+  {
+    noun: 'env',
+    verb: 'apply',
+    summary: 'bring what an environment holds into the repository',
+    detail:
+      'Commits, and files that are not committed as one more; nothing in the environment changes. A tree with changes of your own is never touched: it is refused, and nothing is merged over them.',
+    arguments: [environment],
+    options: applyOptions,
+    examples: [
+      { line: 'orrery env apply fix', does: 'into the clean tree that is checked out' },
+      { line: 'orrery env apply fix --mode branch --branch fix/parser', does: 'as a branch, leaving the tree alone' },
+    ],
+    operations: ['environmentApply'],
+    changes: 'plain',
+    load: async () => (await import('./apply.ts')).envApply,
   },
   {
     noun: 'env',

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { applyOptions } from '../env/apply-options.ts';
 import { session } from './asked-rows.ts';
 
 /** Its program sleeps, or it is over. */
@@ -37,6 +38,21 @@ export const closing: readonly CommandSpec[] = [
 
 /** What is done to a session as a whole. */
 export const historyCommands: readonly CommandSpec[] = [
+  {
+    noun: 'session',
+    verb: 'apply',
+    summary: 'bring what a session did into the repository',
+    detail:
+      'What its environment holds, as orrery env apply brings it: commits, and files that are not committed as one more. A tree with changes of your own is never touched.',
+    arguments: [session],
+    options: applyOptions,
+    examples: [
+      { line: 'orrery session apply site-1 --message "Fix the parser"', does: 'into the clean tree that is checked out' },
+    ],
+    operations: ['sessionShow', 'environmentApply'],
+    changes: 'plain',
+    load: async () => (await import('../env/apply.ts')).sessionApply,
+  },
   {
     noun: 'session',
     verb: 'checkpoints',
