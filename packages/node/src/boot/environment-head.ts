@@ -1,7 +1,7 @@
 // The files of an environment as a commit that can be brought elsewhere.
 
 import { OrreryError } from '@orrery/protocol';
-import type { Environments, NamedRow } from '../environment/index.ts';
+import { whyBusy, type Environments, type NamedRow } from '../environment/index.ts';
 import { isAncestor } from '../git/publish.ts';
 import { preparedOf } from '../run/environments/place.ts';
 import { isActive, liveSessions, openTurns } from '../session/index.ts';
@@ -22,6 +22,8 @@ export const environmentHead = async (
   { id, title, before }: HeadAsked,
 ): Promise<{ readonly baseSha: string; readonly headSha: string }> => {
   const row = await environments.brought(id);
+  const busy = whyBusy(row);
+  if (busy !== null) throw busy;
   await checkStill(parts, row);
   const prepared = preparedOf(row);
   if (prepared === null)
