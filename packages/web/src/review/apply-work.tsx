@@ -10,11 +10,8 @@ type ApplyWorkProps = {
   readonly still: boolean;
 };
 
-/** Brings what an environment holds into the repository: as one commit on top of the agent's own, where it left files uncommitted. */
-export const ApplyWork = ({ environment: { id, name }, still }: ApplyWorkProps) => {
-  const [message, setMessage] = useState('');
-  const [branch, setBranch] = useState('');
-  const apply = useMutation({
+const useApply = (id: string, { message, branch }: { readonly message: string; readonly branch: string }) =>
+  useMutation({
     mutationFn: (mode: 'tree' | 'branch') =>
       node.call('environmentApply', {
         params: { id },
@@ -26,6 +23,12 @@ export const ApplyWork = ({ environment: { id, name }, still }: ApplyWorkProps) 
         timeoutMs: 120_000,
       }),
   });
+
+/** Brings what an environment holds into the repository: as one commit on top of the agent's own, where it left files uncommitted. */
+export const ApplyWork = ({ environment: { id, name }, still }: ApplyWorkProps) => {
+  const [message, setMessage] = useState('');
+  const [branch, setBranch] = useState('');
+  const apply = useApply(id, { message, branch });
   const closed = apply.isPending || !still;
   return (
     <section aria-label="Apply" className="mt-3 border-t border-line px-2 pt-2">
