@@ -62,12 +62,18 @@ export const ApplyWork = ({ environment: { id, name }, still }: ApplyWorkProps) 
           As a branch
         </Button>
       </form>
-      {apply.data === undefined ? null : (
-        <p role="status" className="said text-good">
-          ✓ {apply.data.note}
-        </p>
-      )}
-      {apply.error === null ? null : <Failed error={apply.error} />}
+      <Outcome note={apply.data?.note ?? null} error={apply.error} />
     </section>
   );
 };
+
+const Outcome = ({ note, error }: { readonly note: string | null; readonly error: Error | null }) => (
+  <>
+    {note === null ? null : (
+      <p role="status" className="said text-good">
+        ✓ {note}
+      </p>
+    )}
+    {error === null ? null : <Failed error={error} />}
+  </>
+);
