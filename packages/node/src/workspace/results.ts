@@ -70,7 +70,10 @@ export const unsaved = async (
       ? (await holds(gathered.headSha)) && (await holdsTree(context, view.mirror, { sha: gathered.finalSha, refs }))
       : await holds(gathered.headSha));
   const extra = [];
-  for (const tip of gathered.extra) if (!(await holds(tip.sha))) extra.push(tip);
+  for (const tip of gathered.extra) {
+    const same = inModule(tip.ref) && (await holdsAnew(context, view.mirror, { sha: tip.sha, refs, holds }));
+    if (!same && !(await holds(tip.sha))) extra.push(tip);
+  }
   const reasons = [
     ...(final && gathered.uncommitted ? ['files that are not committed'] : []),
     ...(final && gathered.headSha !== gathered.baseSha ? ['commits'] : []),
@@ -92,6 +95,20 @@ const holdsTree = async (
     await context.git.text({ gitDir: mirror, args: ['rev-parse', ...shas.map((one) => `${one}^{tree}`)] })
   ).split('\n');
   return known.includes(tree ?? '');
+};
+
+/** The same of a submodule: what is not committed there is a commit that is made anew, with the time of now, on commits that stay. */
+const holdsAnew = async (
+  context: WorkspaceContext,
+  mirror: string,
+  { sha, refs, holds }: { sha: string; refs: readonly { sha: string }[]; holds: (sha: string) => Promise<boolean> },
+): Promise<boolean> => {
+  if (!(await holdsTree(context, mirror, { sha, refs }))) return false;
+  const parents = (await context.git.text({ gitDir: mirror, args: ['rev-parse', `${sha}^@`] }))
+    .split('\n')
+    .filter((one) => one !== '');
+  for (const parent of parents) if (!(await holds(parent))) return false;
+  return true;
 };
 
 /** Saves a commit as salvage: the ref first, then row and event; a crash between them is settled at the next start. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, gitIn, gitShapes, plainRepository, writeFiles } from '@orrery/testkit';
@@ -94,6 +95,8 @@ describe('submodules', () => {
     const mirror = node.workspace.mirrorOf(projectId);
     expect(gitIn(mirror, 'show', `${ref}:left.txt`)).toBe('left');
     expect(gitIn(mirror, 'show', `${ref}~1:committed.txt`)).toBe('committed');
+    // What is not committed is a commit made anew at each look, with another second in it.
+    await sleep(1_100);
     expect(await node.workspace.release(checkout.id, { salvage: false, reason: 'test' })).toEqual([]);
     await node.workspace.settled();
     // What the submodule did not have before is there twice: saved, and aside.
