@@ -8,7 +8,7 @@ export const conversationFiles: readonly string[] = [
   'e2e/own-agents.test.ts',
   'e2e/project-settings.test.ts',
   'e2e/sessions.test.ts',
-  'e2e/sessions-{acp-content,asks,content,life,rewind}.test.ts',
+  'e2e/sessions-{acp-content,asks,content,failures,failures-acp,life,rewind}.test.ts',
   'e2e/spoken-turns.test.ts',
   'e2e/turn-programs.test.ts',
   'e2e/web-making.test.ts',

@@ -35,7 +35,7 @@ export type Usage = { readonly input: number; readonly output: number; readonly 
 /** One piece of a reply. A `freeform` call carries text, a `tool` call JSON arguments. */
 export type ReplyPart =
   | { readonly kind: 'thinking'; readonly text: string }
-  | { readonly kind: 'text'; readonly text: string; readonly inOnePiece: boolean }
+  | { readonly kind: 'text'; readonly text: string; readonly inPieces: number | null }
   | { readonly kind: 'tool'; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly kind: 'freeform'; readonly id: string; readonly name: string; readonly text: string };
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelCall, Reply } from './model-call.ts';
 import { refusalOf } from './refusal.ts';
-import type { RefusalName } from './refusal.ts';
+import type { RefusalName, RefusalTime } from './refusal.ts';
 import type { ExactError, Step } from './script.ts';
 import type { Wire, WireEvent } from './wire/wire.ts';
 
@@ -38,13 +38,13 @@ export async function play(stage: Stage): Promise<boolean> {
 export function refusalAnswer(
   wire: Wire,
   error: RefusalName | ExactError,
-  nowSeconds: number,
+  time: RefusalTime,
 ): { status: number; headers: Record<string, string>; body: string } {
   if (typeof error !== 'string') {
     const body = error.body ?? { error: { message: 'scripted error' } };
     return { status: error.status, headers: { ...error.headers }, body: typeof body === 'string' ? body : JSON.stringify(body) };
   }
-  const refusal = refusalOf(error, nowSeconds);
+  const refusal = refusalOf(error, time);
   return {
     status: refusal.status,
     headers: { ...refusal.headers, ...wire.refusalHeaders(refusal) },
@@ -52,9 +52,9 @@ export function refusalAnswer(
   };
 }
 
-function refuse({ wire, response, reply }: Stage, error: RefusalName | ExactError): false {
-  const answer = refusalAnswer(wire, error, reply.created);
-  response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+function refuse({ wire, response, reply, step }: Stage, error: RefusalName | ExactError): false {
+  const answer = refusalAnswer(wire, error, { nowSeconds: reply.created, resetsIn: step.resets_in });
+  response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers, ...step.headers });
   response.end(answer.body);
   return false;
 }
@@ -88,10 +88,11 @@ async function streamReply(stage: Stage): Promise<boolean> {
   const stop = step.cut === undefined ? Number.POSITIVE_INFINITY : cutAt(events.length, step.cut);
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...step.headers });
   response.flushHeaders();
+  if (step.unknown === true) await write(response, frame({ event: 'x_surprise', payload: wire.unknown() }), gone);
   for (const [index, event] of events.entries()) {
     if (index === step.hang_after) return await hang(response, gone);
     if (index >= stop) return await cut(stage);
-    await write(response, frame(event), gone);
+    await writeIn(step.write_bytes, { response, gone, text: frame(event) });
     if (step.chunk_ms !== undefined) await sleep(step.chunk_ms, undefined, { signal: gone });
   }
   if (step.hang_after !== undefined) return await hang(response, gone);
@@ -101,7 +102,7 @@ async function streamReply(stage: Stage): Promise<boolean> {
 
 async function cut({ wire, step, reply, response, gone }: Stage): Promise<false> {
   if (step.stream_error !== undefined) {
-    const { body } = refusalAnswer(wire, step.stream_error, reply.created);
+    const { body } = refusalAnswer(wire, step.stream_error, { nowSeconds: reply.created, resetsIn: step.resets_in });
     await write(response, `event: error\ndata: ${body}\n\n`, gone);
   }
   if (step.stream_error === undefined && step.clean !== true) return hangUp(response);
@@ -116,8 +117,17 @@ async function hang(response: ServerResponse, gone: AbortSignal): Promise<false>
   return false;
 }
 
+type Writing = { readonly response: ServerResponse; readonly gone: AbortSignal; readonly text: string };
+
+/** The same in writes of so many bytes, wherever that cuts a character; absent: in one. */
+async function writeIn(bytes: number | undefined, { response, gone, text }: Writing): Promise<void> {
+  if (bytes === undefined) return await write(response, text, gone);
+  const all = Buffer.from(text);
+  for (let from = 0; from < all.length; from += bytes) await write(response, all.subarray(from, from + bytes), gone);
+}
+
 /** Resolves when the bytes have left the process: what was written before a cut does arrive. */
-async function write(response: ServerResponse, text: string, gone: AbortSignal): Promise<void> {
+async function write(response: ServerResponse, text: string | Uint8Array, gone: AbortSignal): Promise<void> {
   gone.throwIfAborted();
   await new Promise<void>((resolve, reject) => response.write(text, (error) => (error ? reject(error) : resolve())));
 }

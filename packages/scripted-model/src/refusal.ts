@@ -14,6 +14,8 @@ export type Refusal = {
   readonly headers: Readonly<Record<string, string>>;
   /** Epoch seconds at which a usage limit ends; only a usage limit has one. */
   readonly resetsAt?: number;
+  /** The same in seconds from now on. */
+  readonly resetsIn?: number;
 };
 
 /** Names that `error` and `stream_error` of a step may take. */
@@ -30,7 +32,7 @@ export const REFUSAL_NAMES = [
 ] as const;
 export type RefusalName = (typeof REFUSAL_NAMES)[number];
 
-/** How long a scripted usage limit lasts, in seconds. */
+/** How long a scripted usage limit lasts when its step says nothing, in seconds. */
 export const USAGE_LIMIT_SECONDS = 3600;
 
 type Row = readonly [status: number, anthropicType: string, openaiCode: string, googleStatus: string, message: string];
@@ -71,11 +73,14 @@ const ROWS: Readonly<Record<RefusalName, Row>> = {
   ],
 };
 
-/** The refusal of that name. `nowSeconds` (epoch) dates the end of a usage limit. */
-export function refusalOf(name: RefusalName, nowSeconds: number): Refusal {
+/** When a refusal is given, and after how many seconds a usage limit ends. */
+export type RefusalTime = { readonly nowSeconds: number; readonly resetsIn?: number };
+
+/** The refusal of that name. */
+export function refusalOf(name: RefusalName, { nowSeconds, resetsIn = USAGE_LIMIT_SECONDS }: RefusalTime): Refusal {
   const [status, anthropicType, openaiCode, googleStatus, message] = ROWS[name];
   const common = { name, status, anthropicType, openaiCode, googleStatus, message };
   if (name === 'rate_limit') return { ...common, headers: { 'retry-after': '1' } };
   if (name !== 'usage_limit') return { ...common, headers: {} };
-  return { ...common, headers: {}, resetsAt: nowSeconds + USAGE_LIMIT_SECONDS };
+  return { ...common, headers: {}, resetsAt: nowSeconds + resetsIn, resetsIn };
 }

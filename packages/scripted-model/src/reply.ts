@@ -20,10 +20,10 @@ export function defaultStep(call: ModelCall): Step {
 export function replyOf(step: Step, call: ModelCall, id: { readonly serial: number; readonly created: number }): Reply {
   const parts: ReplyPart[] = [];
   if (step.thinking !== undefined) parts.push({ kind: 'thinking', text: step.thinking });
-  if (step.text !== undefined) parts.push({ kind: 'text', text: step.text, inOnePiece: false });
-  if (step.bytes !== undefined) parts.push({ kind: 'text', text: enormousLine(step.bytes), inOnePiece: true });
+  if (step.text !== undefined) parts.push({ kind: 'text', text: step.text, inPieces: step.pieces ?? null });
+  if (step.bytes !== undefined) parts.push({ kind: 'text', text: enormousLine(step.bytes), inPieces: 1 });
   for (const [index, tool] of toolSteps(step, call).entries()) parts.push(callPart(tool, `call_${id.serial}_${index}`));
-  if (parts.length === 0) parts.push({ kind: 'text', text: '', inOnePiece: false });
+  if (parts.length === 0) parts.push({ kind: 'text', text: '', inPieces: null });
   return { id: `scripted_${id.serial}`, parts, usage: { ...DEFAULT_USAGE, ...step.usage }, created: id.created };
 }
 

@@ -30,6 +30,7 @@ export type Step = {
   readonly text?: string;
   readonly thinking?: string;
   readonly bytes?: number;
+  readonly pieces?: number;
   readonly tool?: string;
   readonly input?: JsonObject;
   readonly raw?: string;
@@ -41,9 +42,12 @@ export type Step = {
   readonly content?: string;
   readonly usage?: { readonly input?: number; readonly output?: number; readonly cached?: number };
   readonly error?: RefusalName | ExactError;
+  readonly resets_in?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly delay_ms?: number;
   readonly chunk_ms?: number;
+  readonly write_bytes?: number;
+  readonly unknown?: boolean;
   readonly cut?: number | true;
   readonly stream_error?: RefusalName | ExactError;
   readonly clean?: boolean;
@@ -63,6 +67,8 @@ export type Script = { readonly steps: readonly Step[]; readonly scripts: Readon
 
 /** Longest reply a `bytes` step may ask for. */
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+/** Most pieces that the text of a reply may be told in. */
+export const MAX_TEXT_PIECES = 100_000;
 
 type Rule = { readonly expected: string; readonly holds: (value: unknown) => boolean };
 
@@ -122,6 +128,10 @@ const FIELDS: Readonly<Record<keyof Step, Rule>> = {
     expected: `a whole number from 1 to ${MAX_REPLY_BYTES}`,
     holds: (value) => isCount(value) && (value as number) >= 1 && (value as number) <= MAX_REPLY_BYTES,
   },
+  pieces: {
+    expected: `a whole number from 1 to ${MAX_TEXT_PIECES}`,
+    holds: (value) => isCount(value) && (value as number) >= 1 && (value as number) <= MAX_TEXT_PIECES,
+  },
   tool: TEXT,
   input: { expected: 'an object', holds: isObject },
   raw: TEXT,
@@ -139,9 +149,12 @@ const FIELDS: Readonly<Record<keyof Step, Rule>> = {
     holds: (value) => isObject(value) && onlyHas(value, ['input', 'output', 'cached']) && Object.values(value).every(isCount),
   },
   error: REFUSAL,
+  resets_in: { expected: 'a whole number of seconds, 0 or more', holds: isCount },
   headers: { expected: 'an object of strings', holds: isStrings },
   delay_ms: MILLISECONDS,
   chunk_ms: MILLISECONDS,
+  write_bytes: { expected: 'a whole number, 1 or more', holds: (value) => isCount(value) && value !== 0 },
+  unknown: FLAG,
   cut: {
     expected: 'true or a share above 0 and below 1',
     holds: (value) => value === true || (typeof value === 'number' && value > 0 && value < 1),
@@ -166,6 +179,8 @@ const NEEDS: readonly (readonly [field: keyof Step, needs: keyof Step])[] = [
   ['content', 'hello'],
   ['stream_error', 'cut'],
   ['clean', 'cut'],
+  ['resets_in', 'error'],
+  ['pieces', 'text'],
 ];
 const ENDINGS: readonly (keyof Step)[] = ['error', 'drop', 'garbage', 'cut', 'hang_after'];
 

@@ -1,7 +1,7 @@
 // The broker, with what it is told of the configuration.
 
 import { join } from 'node:path';
-import { createBroker, createProviders, type Broker, type Providers } from '../broker/index.ts';
+import { createBroker, PROVIDER_PATIENCE, createProviders, type Broker, type Providers } from '../broker/index.ts';
 import type { Config } from '../config/config.ts';
 import type { NodePaths } from '../config/paths.ts';
 import type { Secrets } from '../config/secrets.ts';
@@ -60,5 +60,6 @@ export const openBroker = async ({ paths, store, log, config, secrets }: BrokerG
     mcpServer: mcpServer({ config, secrets }),
     prices: () => prices,
     egressDeny: () => config.current().egress.deny,
+    providerQuietMs: () => Math.ceil(config.current().gateway.quietMs * PROVIDER_PATIENCE),
   });
 };

@@ -267,6 +267,8 @@ export const runParts = (parts: Parts, state: NodeState, stopped: AbortSignal): 
     skillFiles: openSkills(parts).files,
     usageOf: parts.usage.ofTask,
     gatewayFailure: broker.lastFailure,
+    forgetFailure: broker.forgetFailure,
+    modelQuietMs: () => parts.config.current().gateway.quietMs,
     budgetRefused: broker.budgetRefused,
     ask: broker.ask,
     settle: settleAttempt(parts),

@@ -11,6 +11,8 @@ export type FrameError = {
   readonly failure: TurnFailure | null;
   readonly message: string;
   readonly resetsAt: string | null;
+  /** How long it says to wait, where it says no instant. */
+  readonly waitMs?: number | null;
 } | null;
 
 /** Counts as far as a frame says them. */
@@ -187,10 +189,10 @@ const errorIn = (value: JsonObject): FrameError => {
   const nested = value['type'] === 'response.failed' && isObject(value['response']) ? value['response'] : value;
   const isError = value['type'] === 'error' || isObject(nested['error']);
   if (!isError) return null;
-  const { codes, message, resetsAt } = readErrorBody(
+  const { codes, message, resetsAt, waitMs } = readErrorBody(
     JSON.stringify(isObject(nested['error']) ? { error: nested['error'] } : nested),
   );
-  return { failure: failureOf({ status: null, codes, message }), message, resetsAt };
+  return { failure: failureOf({ status: null, codes, message }), message, resetsAt, waitMs };
 };
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -57,11 +57,11 @@ const createErrorReader = (status: number): AnswerReader => {
   return {
     push: body.push,
     end() {
-      const { codes, message, resetsAt } = readErrorBody(body.head());
+      const { codes, message, resetsAt, waitMs } = readErrorBody(body.head());
       return {
         tokens: null,
         model: null,
-        failure: { failure: failureOf({ status, codes, message }), message, resetsAt },
+        failure: { failure: failureOf({ status, codes, message }), message, resetsAt, waitMs },
         whole: true,
       };
     },

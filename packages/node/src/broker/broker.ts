@@ -51,7 +51,7 @@ export type BrokerParts = {
   /** Default: the machine's resolver. */
   readonly resolve?: Resolve;
   /** Silence of a provider after which a call is ended, ms. */
-  readonly providerQuietMs?: number;
+  readonly providerQuietMs?: () => number;
   /** Time from connecting until the headers of a request have come, ms. */
   readonly headersMs?: number;
 };
@@ -71,6 +71,8 @@ export type Broker = {
   readonly egress: EgressControl;
   /** The failure of an environment's newest model call, if it ended at or after `sinceMs`. */
   lastFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
+  /** A turn begins in an environment: its calls are made whatever the ones before came to. */
+  forgetFailure(environmentId: string): void;
   /** Whether a call of the task was refused for its budget since this node started. */
   budgetRefused(taskId: string): boolean;
   /** Asks the model that answered the agent of an environment last. @throws OrreryError agent_failed */
@@ -90,7 +92,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
   const tokens = createRunTokens({ store, clock, random: parts.random, ids: parts.ids });
   const ledger = createCallLedger({ store, log });
   const failures = createFailureMemory(clock);
-  const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? PROVIDER_QUIET_MS });
+  const upstream = createUpstream({ quietMs: parts.providerQuietMs ?? (() => PROVIDER_QUIET_MS) });
   const connections = createConnections({ log, clock });
   const own = createOwnQuestions(parts.random);
   const gateway = createModelGateway({
@@ -122,6 +124,7 @@ export const createBroker = async (parts: BrokerParts): Promise<Broker> => {
       },
     },
     egress: createEgressControl({ store, clock, tokens, proxy: egress, deny }),
+    forgetFailure: failures.forget,
     lastFailure: failures.last,
     budgetRefused: failures.budgetRefused,
     ask: askAfter(ledger, parts, own),

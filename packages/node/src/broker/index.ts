@@ -5,3 +5,4 @@ export { egressHandlers } from './routes.ts';
 export { createProviders, type Provider, type Providers } from './providers.ts';
 export { createPriceTable, parsePrices, type PriceTable } from './prices.ts';
 export type { Price } from './model.ts';
+export { PROVIDER_PATIENCE } from './limits.ts';

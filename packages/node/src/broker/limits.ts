@@ -16,7 +16,9 @@ export const MODEL_CALLS_PER_ENVIRONMENT = 64;
 export const MCP_CALLS_PER_ENVIRONMENT = 32;
 /** A request to an MCP server: what a model writes, and files in it. */
 export const MCP_REQUEST_BYTES = 4 * 1024 * 1024;
-/** How long a provider may be silent before the gateway ends the call: a little more than the programs bear themselves. */
+/** A provider may be silent for a little longer than the programs bear themselves: they say more of it. */
+export const PROVIDER_PATIENCE = 31 / 30;
+/** How long a provider may be silent before the gateway ends the call, unless it is told. */
 export const PROVIDER_QUIET_MS = 310_000;
 /** How long connecting to a provider or host may take. */
 export const CONNECT_MS = 15_000;

@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { createAnswerReader, type AnswerFacts } from './answer-reader.ts';
 import type { CallLedger } from './call-ledger.ts';
 import { endpointOf, errorWireOf, type Endpoint } from './endpoints.ts';
+import type { GatewayFailure } from '../harness/harness.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import { forwardedRequestHeaders } from './headers.ts';
 import { readLimitWindows, retryAfterMs } from './limit-headers.ts';
@@ -138,6 +139,8 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
   };
 
   const counted = async (ready: Ready): Promise<void> => {
+    const limit = parts.failures.limitOf(environmentId, ready.provider.id);
+    if (limit !== null) return void deny('limit', limitText(ready.provider.id, limit), 'usage limit');
     const startedAtMs = parts.clock.nowMs();
     const { id: provider } = ready.provider;
     const price = parts.prices().find({ provider, model: ready.request.model, atMs: startedAtMs });
@@ -188,14 +191,15 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
     });
     const passed = await passAnswer(answer, exchange.response, (bytes) => reader.push(bytes));
     const facts = reader.end();
-    remember({ facts, status, passed, exhausted: windows.find((window) => window.exhausted)?.resetsAt });
+    const exhausted = windows.find((window) => window.exhausted)?.resetsAt;
+    remember(ready.provider.id, { facts, status, passed, exhausted, retryMs, nowMs: parts.clock.nowMs() });
     return { status, facts };
   };
 
   /** The newest call says how the environment stands with its provider; a program that went away says nothing. */
-  const remember = (end: AnswerEnd): void => {
+  const remember = (provider: string, end: AnswerEnd): void => {
     if (end.passed === 'gone') return;
-    parts.failures.set(environmentId, gatewayFailure(end));
+    parts.failures.set(environmentId, gatewayFailure(end), provider);
   };
 
   return {
@@ -206,6 +210,10 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
     },
   };
 };
+
+/** What a program is told that asks once more before the limit is over. */
+const limitText = (provider: string, { message, resetsAt }: GatewayFailure): string =>
+  `The usage limit of ${provider} is reached${resetsAt === null ? '' : ` until ${resetsAt}`}. ${message}`.trimEnd();
 
 /** Google takes a key in the query too: the program's is not for the provider. */
 const cleanQuery = (query: string): string => {

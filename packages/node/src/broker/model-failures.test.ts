@@ -34,6 +34,19 @@ describe('what the gateway knows of failed calls', () => {
     expect((await rows(place)).every(({ cost }) => cost === 0)).toBe(true);
   });
 
+  it('spends no second call on a usage limit, until something new begins or it is over', async () => {
+    const place = await open({ script: [{ error: 'usage_limit', times: 'forever', on: 'any' }] });
+    const token = await minted(place);
+    const asked = async (): Promise<number> => (await ask(place.broker.socketPath, callOn.anthropic(token))).status;
+    expect([await asked(), await asked(), await asked()]).toEqual([429, 402, 402]);
+    expect(place.broker.lastFailure('env_1', 0)).toMatchObject({
+      failure: 'usage_limit',
+      resetsAt: expect.stringMatching(/^20/),
+    });
+    place.broker.forgetFailure('env_1');
+    expect(await asked()).toBe(429);
+  });
+
   it.each(['anthropic', 'responses', 'chat'] as const)(
     'tells a cut, a clean cut, a dropped call, garbage and silence apart on %s',
     async (wire) => {
@@ -47,7 +60,7 @@ describe('what the gateway knows of failed calls', () => {
           { text, hang_after: 3 },
           { text },
         ],
-        providerQuietMs: 150,
+        providerQuietMs: () => 150,
       });
       const token = await minted(place);
       const expected = [

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { GatewayFailure } from '../harness/harness.ts';
+import { toInstant } from '../kernel/clock.ts';
 import type { AnswerFacts } from './answer-reader.ts';
 import { forwardedAnswerHeaders } from './headers.ts';
 import { isUpstreamFault } from './upstream.ts';
@@ -41,17 +42,23 @@ export type AnswerEnd = {
   readonly status: number;
   readonly passed: Passed;
   readonly exhausted: string | null | undefined;
+  /** How long the answer's headers say to wait; null: nothing. */
+  readonly retryMs: number | null;
+  readonly nowMs: number;
 };
 
 /** null: it went well, or the provider refused for a reason only the program can name. */
-export const gatewayFailure = ({ facts, status, passed, exhausted }: AnswerEnd): GatewayFailure | null => {
+export const gatewayFailure = ({ facts, status, passed, exhausted, retryMs, nowMs }: AnswerEnd): GatewayFailure | null => {
   const message = facts.failure?.message.slice(0, 500) ?? '';
   if (status === 429 && exhausted !== undefined) return { failure: 'usage_limit', message, resetsAt: exhausted };
   if (passed === 'quiet')
     return { failure: 'timeout', message: 'The provider fell silent in the middle of its answer.', resetsAt: null };
   const cut = { failure: 'network', message: 'The answer of the provider was cut.', resetsAt: null } as const;
   if (facts.failure === null) return passed === 'whole' && facts.whole ? null : cut;
-  const { failure, resetsAt } = facts.failure;
+  const { failure, waitMs = null } = facts.failure;
   if (failure === 'protocol' && passed === 'cut') return cut;
-  return failure === null ? null : { failure, message, resetsAt };
+  if (failure === null) return null;
+  const fromNowMs = failure === 'usage_limit' ? (waitMs ?? retryMs) : null;
+  const resetsAt = facts.failure.resetsAt ?? (fromNowMs === null ? null : toInstant(nowMs + fromNowMs));
+  return { failure, message, resetsAt };
 };

@@ -36,7 +36,7 @@ export const isUpstreamFault = (thrown: unknown): thrown is UpstreamFault => thr
 const faultOf = (kind: UpstreamFault['kind']): UpstreamFault => Object.assign(new Error(`provider ${kind}`), { kind });
 
 /** Makes the way out; connections are kept for the next call. `quietMs`: silence after which a call is ended. */
-export const createUpstream = ({ quietMs }: { readonly quietMs: number }): Upstream => {
+export const createUpstream = ({ quietMs }: { readonly quietMs: () => number }): Upstream => {
   const agents = {
     http: new HttpAgent({ keepAlive: true, maxFreeSockets: 64 }),
     https: new HttpsAgent({ keepAlive: true, maxFreeSockets: 64 }),
@@ -56,7 +56,7 @@ export const createUpstream = ({ quietMs }: { readonly quietMs: number }): Upstr
           ...(body.length > 0 || method === 'POST' ? { 'content-length': String(body.length) } : {}),
         },
         agent: secure ? agents.https : agents.http,
-        timeout: quietMs,
+        timeout: quietMs(),
         signal,
         ...(socket === null
           ? { hostname: baseUrl.hostname.replace(/^\[|\]$/g, ''), port: baseUrl.port === '' ? undefined : Number(baseUrl.port) }

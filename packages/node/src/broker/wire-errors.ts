@@ -10,6 +10,7 @@ export type RefusalKind =
   | 'bad_request'
   | 'model'
   | 'budget'
+  | 'limit'
   | 'busy'
   | 'no_key'
   | 'unreachable'
@@ -17,7 +18,7 @@ export type RefusalKind =
 
 type Row = { readonly status: number; readonly anthropic: string; readonly google: string };
 
-/** Budget and models get statuses that no program tries again. */
+/** Budget, limits and models get statuses that no program tries again. */
 const ROWS: Readonly<Record<RefusalKind, Row>> = {
   token: { status: 401, anthropic: 'authentication_error', google: 'UNAUTHENTICATED' },
   path: { status: 404, anthropic: 'not_found_error', google: 'NOT_FOUND' },
@@ -25,6 +26,7 @@ const ROWS: Readonly<Record<RefusalKind, Row>> = {
   bad_request: { status: 400, anthropic: 'invalid_request_error', google: 'INVALID_ARGUMENT' },
   model: { status: 403, anthropic: 'permission_error', google: 'PERMISSION_DENIED' },
   budget: { status: 402, anthropic: 'billing_error', google: 'FAILED_PRECONDITION' },
+  limit: { status: 402, anthropic: 'billing_error', google: 'FAILED_PRECONDITION' },
   busy: { status: 429, anthropic: 'rate_limit_error', google: 'RESOURCE_EXHAUSTED' },
   no_key: { status: 401, anthropic: 'authentication_error', google: 'UNAUTHENTICATED' },
   unreachable: { status: 502, anthropic: 'api_error', google: 'UNAVAILABLE' },

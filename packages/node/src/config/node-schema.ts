@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { imageName, memoryKind } from '@orrery/protocol';
-import { ASIDE_DAYS, CONVERSATION_DAYS, SESSION_ANSWER_SECONDS } from '../kernel/limits.ts';
+import { ASIDE_DAYS, CONVERSATION_DAYS, MODEL_QUIET_MS, SESSION_ANSWER_SECONDS } from '../kernel/limits.ts';
 import { codehosts } from './codehost-schema.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { logins } from './login-schema.ts';
@@ -226,6 +226,16 @@ export const nodeSchema = z.strictObject({
     .default({})
     .describe('Model providers, by name'),
   logins,
+  gateway: z
+    .strictObject({
+      quietMs: z
+        .int()
+        .min(1_000)
+        .max(3_600_000)
+        .default(MODEL_QUIET_MS)
+        .describe('How long a model may be silent inside one answer, milliseconds; then the call has failed'),
+    })
+    .prefault({}),
   codehosts,
   mcp: mcpServers,
   egress: z

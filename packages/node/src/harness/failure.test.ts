@@ -32,17 +32,27 @@ describe('failures of model calls', () => {
       codes: ['overloaded_error'],
       message: 'Overloaded',
       resetsAt: null,
+      waitMs: null,
     });
     expect(readErrorBody('{"error":{"message":"m","type":"usage_limit_reached","code":null,"resets_at":1900000000}}')).toEqual({
       codes: ['usage_limit_reached'],
       message: 'm',
       resetsAt: '2030-03-17T17:46:40.000Z',
+      waitMs: null,
     });
     expect(readErrorBody('{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}')).toEqual({
       codes: ['RESOURCE_EXHAUSTED'],
       message: 'm',
       resetsAt: null,
+      waitMs: null,
     });
-    expect(readErrorBody('<html>')).toEqual({ codes: [], message: '<html>', resetsAt: null });
+    const details = [{ violations: [{ quotaId: 'RequestsPerDay-FreeTier' }] }, { retryDelay: '34.5s' }];
+    expect(readErrorBody(JSON.stringify({ error: { message: 'm', status: 'RESOURCE_EXHAUSTED', details } }))).toEqual({
+      codes: ['usage_limit_reached', 'RESOURCE_EXHAUSTED'],
+      message: 'm',
+      resetsAt: null,
+      waitMs: 34_500,
+    });
+    expect(readErrorBody('<html>')).toEqual({ codes: [], message: '<html>', resetsAt: null, waitMs: null });
   });
 });

@@ -74,17 +74,40 @@ const byStatus = (status: number, said: TurnFailure | null): TurnFailure | null 
   return status >= 500 ? 'overloaded' : null;
 };
 
+/** What an error of a provider says. `waitMs`: how long to wait from now on, where no instant is said. */
+export type ErrorBody = {
+  readonly codes: readonly string[];
+  readonly message: string;
+  readonly resetsAt: string | null;
+  readonly waitMs: number | null;
+};
+
 /** Reads `error` of an answer body in any of the wires' forms; never throws. */
-export const readErrorBody = (
-  text: string,
-): { readonly codes: readonly string[]; readonly message: string; readonly resetsAt: string | null } => {
-  const none = { codes: [], message: text, resetsAt: null };
+export const readErrorBody = (text: string): ErrorBody => {
+  const none = { codes: [], message: text, resetsAt: null, waitMs: null };
   const body = parseObject(text);
   if (body === null) return none;
   const error = isObject(body['error']) ? body['error'] : body;
-  const strings = [error['type'], error['code'], error['status']].filter((code): code is string => typeof code === 'string');
+  const told = detailsOf(error['details']);
+  const strings = [...told.codes, error['type'], error['code'], error['status']].filter(
+    (code): code is string => typeof code === 'string',
+  );
   const message = typeof error['message'] === 'string' ? error['message'] : text;
-  return { codes: strings.filter((code) => code !== 'error'), message, resetsAt: epochSeconds(error['resets_at']) };
+  const codes = strings.filter((code) => code !== 'error');
+  return { codes, message, resetsAt: epochSeconds(error['resets_at']), waitMs: told.waitMs };
+};
+
+/** Google's details: which quota it was, and how long to wait. https://cloud.google.com/apis/design/errors#error_details */
+const detailsOf = (details: unknown): Pick<ErrorBody, 'codes' | 'waitMs'> => {
+  const all = Array.isArray(details) ? details.filter(isObject) : [];
+  const delay = all.map(({ retryDelay }) => retryDelay).find((value) => typeof value === 'string');
+  const seconds = /^(\d{1,9}(?:\.\d+)?)s$/.exec(delay ?? '')?.[1];
+  const quotas = all.flatMap(({ violations }) => (Array.isArray(violations) ? violations.filter(isObject) : []));
+  const isUsedUp = quotas.some(({ quotaId }) => typeof quotaId === 'string' && /PerDay|PerMonth/.test(quotaId));
+  return {
+    codes: isUsedUp ? ['usage_limit_reached'] : [],
+    waitMs: seconds === undefined ? null : Math.ceil(Number(seconds) * 1000),
+  };
 };
 
 /** Seconds since 1970, as a number or its text, as an instant; null for anything else. */

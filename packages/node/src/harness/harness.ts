@@ -189,6 +189,8 @@ export type SessionAdapter = {
   readonly checkModel?: (model: string) => void;
   /** The first instant at which it may take up a conversation again that began then, both in ms. Absent: at once. Pure. */
   readonly takesUpFrom?: (begunMs: number) => number;
+  /** It says nothing of a model call that failed and that it makes again. Absent: it does. */
+  readonly quietRetries?: true;
   /** Whether it ended because it does not have the conversation that it was to go on with, by the end of its stderr. Pure. */
   hasLost(stderr: string): boolean;
   dialogue(from: { readonly offset: number; readonly state: DialogueState | null }): Dialogue;

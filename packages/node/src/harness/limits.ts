@@ -21,9 +21,6 @@ export const MAX_DRIFT_KINDS = 20;
 /** Longest message of an outcome. Bytes. */
 export const MAX_MESSAGE_BYTES = 2 * 1024;
 
-/** How long a model may be silent inside one answer before a program gives the call up. Milliseconds. */
-export const MODEL_QUIET_MS = 300_000;
-
 /** Output of a plain command shown in one turn; the rest is counted and stays in its spool. Bytes. */
 export const MAX_COMMAND_TEXT_BYTES = 8 * 1024 * 1024;
 

@@ -256,7 +256,7 @@ for (const id of ['claude', 'codex', 'pi'] as const) {
     });
 
     it('a model that hangs: the gateway ends the call, and the outcome is a timeout', async () => {
-      const { turn } = await stage({ script: forever({ delay_ms: 600_000, text: 'never' }), providerQuietMs: 1_000 });
+      const { turn } = await stage({ script: forever({ delay_ms: 600_000, text: 'never' }), providerQuietMs: () => 1_000 });
       expect((await turn({ prompt: 'Say hello' })).outcome).toMatchObject({ outcome: 'error', failure: 'timeout' });
     });
 

@@ -246,6 +246,10 @@ export type RunParts = {
   usageOf(taskId: string): Promise<UsageTotals>;
   /** What failed in the newest model call of an environment since an instant, or null. */
   gatewayFailure(environmentId: string, sinceMs: number): GatewayFailure | null;
+  /** A turn begins in an environment: its model calls are made whatever the ones before came to. */
+  forgetFailure(environmentId: string): void;
+  /** How long a model may be silent inside one answer, ms. */
+  modelQuietMs(): number;
   /** Whether the gateway refused a call of this task because of its budget. */
   budgetRefused(taskId: string): boolean;
   /** Asks a model (absent: the one that answered the agent of an environment last); answers its text. */

@@ -16,6 +16,7 @@ export const anthropic: Wire = {
   stream,
   whole,
   refuse,
+  unknown: () => ({ type: 'x_surprise', surprise: true }),
   refusalHeaders,
 };
 

@@ -13,6 +13,7 @@ export const chat: Wire = {
   stream,
   whole,
   refuse: refuseAsOpenai,
+  unknown: () => ({ id: 'x_surprise', object: 'x_surprise', created: 0, model: 'x', choices: [], surprise: true }),
   refusalHeaders: () => ({}),
 };
 

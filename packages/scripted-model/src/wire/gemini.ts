@@ -16,6 +16,7 @@ export const gemini: Wire = {
   stream,
   whole,
   refuse,
+  unknown: () => ({ candidates: [], surprise: true }),
   refusalHeaders: () => ({}),
 };
 
@@ -100,6 +101,15 @@ function whole(call: ModelCall, reply: Reply): JsonObject {
   return candidate(call, reply, { parts: reply.parts.map(partOf), finishReason: 'STOP' });
 }
 
+/** A plan that is used up is a quota by the day, and says how long it takes; one by the minute is a rate. */
 function refuse(refusal: Refusal): JsonObject {
-  return { error: { code: refusal.status, message: refusal.message, status: refusal.googleStatus } };
+  const { status, message, googleStatus, resetsIn } = refusal;
+  if (resetsIn === undefined) return { error: { code: status, message, status: googleStatus } };
+  const type = 'type.googleapis.com/google.rpc';
+  const quotaId = 'GenerateRequestsPerDayPerProjectPerModel-FreeTier';
+  const details = [
+    { '@type': `${type}.QuotaFailure`, violations: [{ quotaMetric: 'generate_content_requests', quotaId }] },
+    { '@type': `${type}.RetryInfo`, retryDelay: `${resetsIn}s` },
+  ];
+  return { error: { code: status, message, status: googleStatus, details } };
 }

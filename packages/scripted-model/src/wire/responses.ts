@@ -13,6 +13,7 @@ export const responses: Wire = {
   stream,
   whole,
   refuse: refuseAsOpenai,
+  unknown: () => ({ type: 'x_surprise', surprise: true }),
   refusalHeaders: () => ({}),
 };
 

@@ -18,6 +18,8 @@ export type Wire = {
   whole(call: ModelCall, reply: Reply): JsonObject;
   /** The body of a refusal. */
   refuse(refusal: Refusal): JsonObject;
+  /** What a kind of event carries that no program knows: no answer, and no error. */
+  unknown(): JsonObject;
   /** Headers that this provider adds to a refusal, beside the refusal's own. */
   refusalHeaders(refusal: Refusal): Readonly<Record<string, string>>;
 };
@@ -26,16 +28,25 @@ const MAX_PIECES = 2_000;
 
 /** Cuts a text into pieces of `size` characters, larger ones when there would be more than 2,000. */
 export function pieces(text: string, size: number): string[] {
+  return cutInto(text, Math.max(size, Math.ceil(text.length / MAX_PIECES)));
+}
+
+/** Pieces of so many characters, one more where that would cut one that JSON takes two for. */
+function cutInto(text: string, step: number): string[] {
   if (text === '') return [''];
-  const step = Math.max(size, Math.ceil(text.length / MAX_PIECES));
   const cut: string[] = [];
-  for (let from = 0; from < text.length; from += step) cut.push(text.slice(from, from + step));
+  for (let from = 0; from < text.length;) {
+    const isHigh = (text.codePointAt(from + step - 1) ?? 0) > 0xff_ff;
+    const to = from + step + (isHigh ? 1 : 0);
+    cut.push(text.slice(from, to));
+    from = to;
+  }
   return cut;
 }
 
-/** The pieces of a reply's text: all of it at once when the step asked for one enormous line. */
-export function textPieces(part: { readonly text: string; readonly inOnePiece?: boolean }): string[] {
-  return part.inOnePiece ? [part.text] : pieces(part.text, 12);
+/** The pieces of a reply's text: as many as the step asked for. */
+export function textPieces({ text, inPieces = null }: { readonly text: string; readonly inPieces?: number | null }): string[] {
+  return inPieces === null ? pieces(text, 12) : cutInto(text, Math.max(1, Math.ceil(text.length / inPieces)));
 }
 
 /** The pieces of a tool call's arguments. */

@@ -119,6 +119,25 @@ describe('what it is answered', () => {
     expect(answered(outcome, options.slice(0, 1))).toMatchObject({ result: { outcome: { outcome: 'cancelled' } } });
   });
 
+  it('tells with the next words why it was not allowed, once', () => {
+    const timedOut: Happening = { tell: { kind: 'answer', key: '0', outcome: 'timed-out', answers: null, message: null } };
+    const over: Happening = { hear: { id: 2, result: { stopReason: 'end_turn' } } };
+    const again = (turn: number): Happening => ({ tell: { kind: 'prompt', turn, text: 'Go on.' } });
+    const { said } = play([
+      ...ready,
+      asks(command),
+      timedOut,
+      over,
+      again(2),
+      { hear: { id: 3, result: { stopReason: 'end_turn' } } },
+      again(3),
+    ]);
+    const text = '[Orrery] Not allowed: rm -r x\nWhy: Nobody answered in time.';
+    const goOn = { type: 'text', text: 'Go on.' };
+    expect(said.at(-2)).toMatchObject({ params: { prompt: [{ type: 'text', text }, goOn] } });
+    expect(said.at(-1)).toMatchObject({ params: { prompt: [goOn] } });
+  });
+
   it('a number and a text that look alike are two questions', () => {
     const { said } = play([
       ...ready,

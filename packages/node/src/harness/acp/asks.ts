@@ -4,11 +4,15 @@ import type { InteractionAsk, InteractionOutcome } from '@orrery/protocol';
 import { asText, clip } from '../clip.ts';
 import { cannotBeTold, type SessionCommand } from '../dialogue.ts';
 import { INLINE_TEXT_BYTES } from '../limits.ts';
+import { notAllowed } from '../not-allowed.ts';
 import { commandOf, contentText, inputText, isObject, pathsOf } from './content.ts';
 import { without, type OpenCall, type State, type Step } from './state.ts';
 import type { ToolCall } from './wire.ts';
 
 type Options = State['asks'][string]['options'];
+
+/** Reasons that wait to be told; the protocol's answers have no room for them. */
+const MAX_NOTES = 10;
 
 /** The choice of the agent for an outcome, best first; none: it has no such choice. */
 const KINDS: Readonly<Partial<Record<InteractionOutcome, readonly string[]>>> = {
@@ -69,10 +73,13 @@ const answerTo = (open: State['asks'][string], outcome: InteractionOutcome): obj
 };
 
 /** Says the answer of a person, or of a mode. */
-export const answer = (now: State, { key, outcome }: Extract<SessionCommand, { kind: 'answer' }>, program: string): Step => {
+export const answer = (now: State, given: Extract<SessionCommand, { kind: 'answer' }>, program: string): Step => {
+  const { key, outcome } = given;
   const open = now.asks[key];
   if (open === undefined) throw cannotBeTold(program, 'be answered what it does not ask');
-  return { state: { ...now, asks: without(now.asks, key) }, say: [{ value: answerTo(open, outcome) }] };
+  const note = notAllowed(open.what, given);
+  const notes = note === null ? now.notes : [...now.notes, note].slice(-MAX_NOTES);
+  return { state: { ...now, notes, asks: without(now.asks, key) }, say: [{ value: answerTo(open, outcome) }] };
 };
 
 /** Everything that is open has no answer any more. */

@@ -65,7 +65,7 @@ const codesOf = (data: unknown): readonly string[] => {
 const bodyIn = (words: string): ReturnType<typeof readErrorBody> => {
   const from = words.indexOf('{');
   const read = from === -1 ? null : readErrorBody(words.slice(from, words.lastIndexOf('}') + 1));
-  return read ?? { codes: [], message: words, resetsAt: null };
+  return read ?? { codes: [], message: words, resetsAt: null, waitMs: null };
 };
 
 const byWords = (words: string): TurnFailure => {

@@ -17,7 +17,7 @@ export const begin = ({ conversation, workdir, model, effort, mode }: DialogueSt
     start: { cwd: workdir, model, effort, mode, conversation },
     ...{ session: null, resumed: false, ready: false, goesOn: null, logins: [], requests: 0, pending: {} },
     ...{ modes: [], modeOption: null, mode: null, turn: null, last: 0, accepted: false, rows: 0, text: null },
-    ...{ calls: {}, asks: {}, usage: noTokens, counted: noTokens },
+    ...{ calls: {}, asks: {}, stopped: false, notes: [], usage: noTokens, counted: noTokens },
   };
   // Files and terminals are in its own reach: it is in the same place.
   const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false };

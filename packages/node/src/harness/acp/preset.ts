@@ -21,6 +21,10 @@ export type AcpPreset = {
   readonly quiet: readonly string[];
   /** Why a fork of it begins with a record, where that is not for want of a word in the protocol. */
   readonly whyRecord?: string;
+  /** As in `SessionAdapter`. */
+  readonly quietRetries?: true;
+  /** Pieces of a message that are the program's own word on what it does. Absent: none are known. */
+  readonly ownWords?: RegExp;
   /** Its model and effort are chosen over the protocol, not when it is started. */
   readonly choosesInSession: boolean;
   /** A model was seen to get the images of a prompt. */

@@ -6,6 +6,39 @@ const ready: readonly Happening[] = [
   { hear: { id: 1, result: { sessionId: 's1' } } },
 ];
 
+describe('what it says by itself', () => {
+  const prompted: readonly Happening[] = [...ready, { tell: { kind: 'prompt', turn: 1, text: 'x' } }];
+  const piece = (text: string): Happening => ({
+    hear: {
+      method: 'session/update',
+      params: { sessionId: 's1', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
+    },
+  });
+  const over = (stopReason: string): Happening => ({ hear: { id: 2, result: { stopReason } } });
+
+  it('is not whole when it gives a turn up that nobody stopped, and it takes no other one', () => {
+    const { facts } = play([...prompted, over('cancelled')]);
+    expect(facts.slice(-2)).toMatchObject([
+      { kind: 'ended', reported: { kind: 'failure', failure: 'program' } },
+      { kind: 'unfit' },
+    ]);
+    const stopped = play([...prompted, { tell: { kind: 'interrupt' } }, over('cancelled')]);
+    expect(stopped.facts.at(-1)).toMatchObject({ kind: 'ended', reported: { kind: 'stopped' } });
+  });
+
+  it('stands beside what the model says', () => {
+    const script = [...prompted, piece('Half of'), piece('Info: Broken. Retrying...'), piece('All of it.'), over('end_turn')];
+    const { events } = play(script, { preset: { ownWords: /^Info: .*Retrying\.\.\.$/ } });
+    const said = events.flatMap((body) => (body.kind === 'text' || body.kind === 'notice' ? [body.text] : []));
+    expect(said).toEqual(['Half of', 'Agent: Info: Broken. Retrying...', 'All of it.']);
+  });
+
+  it('is whole when a character comes in two halves', () => {
+    const { events } = play([...prompted, piece('\uD83C'), piece('\uDF0D'), over('end_turn')]);
+    expect(events.flatMap((body) => (body.kind === 'text' ? [body.text] : []))).toEqual(['🌍']);
+  });
+});
+
 describe('what it is told of an input', () => {
   const asked = (given: object): unknown => {
     const { said } = play([...ready, { tell: { kind: 'prompt', turn: 1, text: 'x', ...given } }]);

@@ -65,15 +65,31 @@ const onEnd = (now: State, { error, result }: Answer, preset: AcpPreset): Step =
   const { data } = wire.prompted.safeParse(result);
   const { usage, counted } = tokensOf(first.state, data, preset);
   const reported = error === undefined ? reportedOf(data?.stopReason ?? 'none', preset.hidesFailures) : failureOfPrompt(error);
+  const given = reported?.kind === 'stopped' && !now.stopped ? givenUp(preset.program) : null;
   const { input, output, cached } = usage;
   const told =
     input + output === 0 ? [] : [{ kind: 'usage', inputTokens: input, outputTokens: output, cachedTokens: cached } as const];
   return joined(first, {
     state: { ...first.state, turn: null, calls: {}, usage: noTokens, counted },
     events: told,
-    facts: [...accepted(now), { kind: 'ended', turn, reported }],
+    facts: [
+      ...accepted(now),
+      { kind: 'ended', turn, reported: given ?? reported },
+      ...(given === null ? [] : [unfit(given.message)]),
+    ],
   });
 };
+
+/** It says that the turn was cancelled, and nobody did: what it told is not whole, and it may tell nothing any more. */
+const givenUp = (program: string) =>
+  ({
+    kind: 'failure',
+    failure: 'program',
+    message: `${program} gave the turn up by itself; it is started anew for the next one.`,
+    resetsAt: null,
+  }) as const;
+
+const unfit = (reason: string) => ({ kind: 'unfit', reason }) as const;
 
 /** Tokens of the turn: told with its end, or with its model calls before. */
 const tokensOf = (
@@ -134,9 +150,7 @@ const onSessionUpdate = (now: State, frame: Frame, preset: AcpPreset): Step => {
     default:
       // What it tells of a conversation that it goes on with is in the log already.
       if (now.resumed && now.last === 0) return { state: now };
-      return tells(update.sessionUpdate)
-        ? heard(now, onUpdate(now, update, preset.program))
-        : onUpdate(now, update, preset.program);
+      return tells(update.sessionUpdate) ? heard(now, onUpdate(now, update, preset)) : onUpdate(now, update, preset);
   }
 };
 
@@ -172,11 +186,12 @@ const onPermission = (now: State, { id, params }: { id: Id; params: unknown }, {
   const known = now.calls[toolCall.toolCallId] ?? null;
   const key = JSON.stringify(id);
   const first = flushed(now, program);
+  const ask = askOf(toolCall, { options, known });
   const called = joined(first, onCall(first.state, { ...toolCall, status: 'in_progress' }));
   return {
     ...called,
-    state: { ...called.state, asks: { ...called.state.asks, [key]: { id, options } } },
-    facts: [{ kind: 'asks', key, ask: askOf(toolCall, { options, known }) }],
+    state: { ...called.state, asks: { ...called.state.asks, [key]: { id, options, what: ask.command ?? ask.title } } },
+    facts: [{ kind: 'asks', key, ask }],
   };
 };
 
@@ -193,18 +208,36 @@ const blocksOf = (prompt: Prompt, preset: AcpPreset): readonly object[] => [
   ...(prompt.images ?? []).map(({ mediaType, base64 }) => ({ type: 'image', mimeType: mediaType, data: base64 })),
 ];
 
+/** What was not allowed goes with words; a command is given as it is. */
+const promptParams = (now: State, command: Prompt, preset: AcpPreset): { readonly params: object; readonly notes: string[] } => {
+  const blocks = blocksOf(command, preset);
+  const tells = (command.action ?? 'say') === 'say';
+  const told = tells ? now.notes.map((text) => ({ type: 'text', text })) : [];
+  return { params: { sessionId: now.session, prompt: [...told, ...blocks] }, notes: tells ? [] : now.notes };
+};
+
 const tell = (now: State, command: SessionCommand, preset: AcpPreset): Step => {
   switch (command.kind) {
     case 'prompt': {
-      const params = { sessionId: now.session, prompt: blocksOf(command, preset) };
-      const fresh = { turn: command.turn, last: command.turn, accepted: false, rows: 0, text: null, calls: {}, usage: noTokens };
+      const { params, notes } = promptParams(now, command, preset);
+      const fresh = {
+        turn: command.turn,
+        last: command.turn,
+        accepted: false,
+        stopped: false,
+        notes,
+        rows: 0,
+        text: null,
+        calls: {},
+        usage: noTokens,
+      };
       const step = request({ ...now, ...fresh }, { purpose: 'prompt', method: 'session/prompt', params, prompt: command.turn });
       return { ...step, events: [{ kind: 'turn.started', conversation: now.session, model: null }] };
     }
     case 'interrupt': {
       if (now.turn === null) return { state: now };
       const value = { jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: now.session } };
-      return joined({ say: [{ value }] }, withdrawAll(now));
+      return joined({ say: [{ value }] }, withdrawAll({ ...now, stopped: true }));
     }
     case 'mode':
       return tellMode(now, preset, command.mode);
@@ -222,6 +255,7 @@ export const acpSession = (preset: AcpPreset, launch: SessionAdapter['launch']):
   capabilities: acpCapabilities(preset),
   program: preset.program,
   launch,
+  ...(preset.quietRetries === undefined ? {} : { quietRetries: preset.quietRetries }),
   ...(preset.takesUpFrom === undefined ? {} : { takesUpFrom: preset.takesUpFrom }),
   // It says so in its dialogue, and a new conversation is begun there.
   hasLost: () => false,

@@ -46,11 +46,22 @@ export const state = z.object({
   /** The last turn that was begun; 0: none. */
   last: z.int(),
   accepted: z.boolean(),
+  /** The turn was told to stop. */
+  stopped: z.boolean().default(false),
+  /** What was not allowed and why: told with the next words. */
+  notes: z.array(z.string()).default([]),
   /** Rows of text so far in the turn: names them. */
   rows: z.int(),
   text: z.object({ kind: z.enum(['text', 'thinking']), text: z.string(), bytes: z.int() }).nullable(),
   calls: z.record(z.string(), openCall),
-  asks: z.record(z.string(), z.object({ id: requestId, options: z.array(z.object({ optionId: z.string(), kind: z.string() })) })),
+  asks: z.record(
+    z.string(),
+    z.object({
+      id: requestId,
+      options: z.array(z.object({ optionId: z.string(), kind: z.string() })),
+      what: z.string().default(''),
+    }),
+  ),
   usage: counts,
   /** Tokens of the whole conversation at the end of the last turn, of a program that counts so. */
   counted: counts,

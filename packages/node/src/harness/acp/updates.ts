@@ -8,6 +8,7 @@ import type { LivePiece } from '../dialogue.ts';
 import { noticeOf } from '../frames.ts';
 import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES, MAX_OPEN_CALLS } from '../limits.ts';
 import { blockText, inputText, outputText, pathsOf } from './content.ts';
+import type { AcpPreset } from './preset.ts';
 import { joined, without, type OpenCall, type State, type Step } from './state.ts';
 import * as wire from './wire.ts';
 
@@ -25,17 +26,20 @@ export const flushed = (now: State, program: string): Step => {
   return { state: { ...now, text: null, rows }, events: [{ kind: text.kind, row: rowName(now, rows), text: shown }] };
 };
 
+type Told = Pick<AcpPreset, 'program' | 'ownWords'>;
+
 /** One update of the running turn. */
 export const onUpdate = (
   now: State,
   update: { readonly sessionUpdate: string; readonly [name: string]: unknown },
-  program: string,
+  preset: Told,
 ): Step => {
+  const { program } = preset;
   switch (update.sessionUpdate) {
     case 'agent_message_chunk':
-      return onChunk(now, { kind: 'text', update, program });
+      return onChunk(now, { kind: 'text', update, preset });
     case 'agent_thought_chunk':
-      return onChunk(now, { kind: 'thinking', update, program });
+      return onChunk(now, { kind: 'thinking', update, preset });
     case 'tool_call':
     case 'tool_call_update': {
       const call = wire.toolCall.safeParse(update).data;
@@ -66,19 +70,28 @@ export const onUpdate = (
   }
 };
 
+/** Whether a character is cut between two texts. */
+const isCut = (before: string, more: string): boolean => /[\uD800-\uDBFF]$/.test(before) && /^[\uDC00-\uDFFF]/.test(more);
+
 const onChunk = (
   now: State,
-  { kind, update, program }: { readonly kind: 'text' | 'thinking'; readonly update: unknown; readonly program: string },
+  { kind, update, preset }: { readonly kind: 'text' | 'thinking'; readonly update: unknown; readonly preset: Told },
 ): Step => {
   const { data } = wire.chunk.safeParse(update);
   if (data === undefined) return { state: now, drift: 'piece of a message of another shape' };
   const counted = data._meta == null ? now : { ...now, usage: plus(now.usage, data._meta.usage) };
   const more = blockText(data.content);
   if (more === '') return { state: counted };
+  if (preset.ownWords?.test(more) === true) {
+    // What it says from here on is not what it said before.
+    const first = flushed(counted, preset.program);
+    return joined(first, { state: first.state, events: [noticeOf('warning', `${preset.program}: ${more}`)] });
+  }
   // A model that thinks after it spoke has another row.
-  const first = counted.text !== null && counted.text.kind !== kind ? flushed(counted, program) : { state: counted };
+  const first = counted.text !== null && counted.text.kind !== kind ? flushed(counted, preset.program) : { state: counted };
   const before = first.state.text ?? { kind, text: '', bytes: 0 };
-  const bytes = before.bytes + byteLength(more);
+  // Half a character that JSON takes two for counts three bytes, and a whole one four.
+  const bytes = before.bytes + byteLength(more) - (isCut(before.text, more) ? 2 : 0);
   const text = before.text + beginning(more, Math.max(0, INLINE_TEXT_BYTES - before.bytes));
   const next = { ...first.state, text: { kind, text, bytes } };
   return joined(first, { state: next, live: liveOf(next, { kind, more, begins: before.bytes === 0 }) });

@@ -111,15 +111,3 @@ export const resultOf = (method: string, { outcome, answers }: Given): object =>
     return { answers: Object.fromEntries(Object.entries(answers ?? {}).map(([id, said]) => [id, { answers: [String(said)] }])) };
   return { decision: decisions[outcome] ?? 'decline' };
 };
-
-const whys: Readonly<Partial<Record<InteractionOutcome, string>>> = {
-  'timed-out': 'Nobody answered in time.',
-  withdrawn: 'The question was withdrawn.',
-};
-
-/** Its answers have no room for a reason: this one is told as words into the turn. Null: there is nothing to tell. */
-export const noteOf = (what: string, { outcome, message }: Given): string | null => {
-  if (outcome === 'answered' || outcome.startsWith('approved')) return null;
-  const why = message ?? whys[outcome] ?? null;
-  return why === null ? null : `[Orrery] Not allowed: ${clip(what, INLINE_BODY_BYTES)}\nWhy: ${why}`;
-};

@@ -15,7 +15,8 @@ import type { SessionAdapter, SessionContext, SessionLaunch } from '../harness.t
 import { INLINE_BODY_BYTES } from '../limits.ts';
 import { ownModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
-import { askOf, noteOf, resultOf } from './asks.ts';
+import { notAllowed } from '../not-allowed.ts';
+import { askOf, resultOf } from './asks.ts';
 import { codexModel, configFile } from './launch.ts';
 import { onNotice } from './notices.ts';
 import { interrupt, nothingTold, noUsage, state, without, type State } from './session-state.ts';
@@ -225,7 +226,8 @@ const answer = (now: State, { key, ...given }: Extract<SessionCommand, { kind: '
   if (asked === undefined) throw cannotBeTold(program, 'be answered what it does not ask');
   const value = { id: asked.id, result: resultOf(asked.method, given) };
   const answered = { ...now, asks: without(now.asks, key) };
-  const note = noteOf(asked.what, given);
+  // Its answers have no room for a reason: it is told as words into the turn.
+  const note = notAllowed(asked.what, given);
   if (note === null || now.turnId === null) return { state: answered, say: [{ value }] };
   const requests = now.requests + 1;
   const params = { threadId: now.thread, expectedTurnId: now.turnId, input: words(note) };

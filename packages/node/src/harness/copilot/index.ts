@@ -96,6 +96,7 @@ export const copilotHarness = acpHarness({
     hidesFailures: true,
     counts: 'conversation',
     logins: [],
+    ownWords: /^Info: .*Retrying\.\.\.$/,
     quiet: [],
     choosesInSession: false,
     images: true,

@@ -74,6 +74,7 @@ export const geminiHarness = acpHarness({
     takesUpFrom: afterMinute,
     tellsLate: true,
     logins: [],
+    quietRetries: true,
     quiet: [],
     choosesInSession: false,
     images: true,

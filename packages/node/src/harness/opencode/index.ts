@@ -127,6 +127,7 @@ export const opencodeHarness = acpHarness({
     hidesFailures: false,
     counts: 'turn',
     logins: [],
+    quietRetries: true,
     quiet: [],
     whyRecord:
       'A conversation that it forks into another folder stays bound to the old one: a fork begins a new one with a record of what was said.',

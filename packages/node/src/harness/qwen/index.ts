@@ -63,6 +63,7 @@ export const qwenHarness = acpHarness({
     hidesFailures: true,
     counts: 'turn',
     logins: [],
+    quietRetries: true,
     quiet: ['craft/drainMidTurnQueue', 'qwen/notify/session/prompt-suggestion'],
     choosesInSession: false,
     images: true,

@@ -4,6 +4,7 @@ import type { Interactions } from '../../interaction/index.ts';
 import type { EnvironmentConductor } from '../../environment/index.ts';
 import type { Environment, Handle } from '../../exec/backend.ts';
 import type { Dialogue } from '../../harness/dialogue.ts';
+import type { GatewayFailure } from '../../harness/harness.ts';
 import type { Mutex } from '../../kernel/mutex.ts';
 import type { Policies } from '../../policy/index.ts';
 import type { LiveTexts } from '../../session/index.ts';
@@ -48,7 +49,7 @@ export type Live = {
   leaving: boolean;
   /** That is under way; one that failed is tried again. */
   ending: boolean;
-  /** Why it is of no use, when it said that it never takes prompts. */
+  /** Why it is of no use, when it said that it takes no prompts, or no more. */
   unfit: string | null;
   /** The turn that was told to stop, and since when. */
   stopping: { readonly turn: string; readonly sinceMs: number } | null;
@@ -56,6 +57,10 @@ export type Live = {
   checkpointed: number;
   /** With which files, and of what, all that waits was judged last. */
   judged: string;
+  /** Of model calls that fail while a turn goes on, the program says nothing. */
+  readonly quietRetries: boolean;
+  /** The failed call that was seen last, and whether the log has it. */
+  failedCall: { readonly failure: GatewayFailure; readonly told: boolean } | null;
   /** Since when nothing was said either way, ms. */
   quietSince: number;
 };

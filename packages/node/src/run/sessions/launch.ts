@@ -77,6 +77,7 @@ const contextOf = (parts: SessionConductorParts, given: Launching & CarriedIn): 
     home: environment.home,
     scratchpad: environment.scratchpad,
     brokerEndpoint: environment.brokerEndpoint,
+    modelQuietMs: parts.modelQuietMs(),
     tokenFile,
     systemPrompt: harness.capabilities.systemPrompt ? toldOf(session, preparedOf(row)?.settings.memory ?? []) : null,
     tools: keptTools(harness, session),

@@ -12,6 +12,7 @@ import { errorFields } from '../../kernel/log.ts';
 import { findSession, findSessionRun, isActive, openTurns, type TurnRow } from '../../session/index.ts';
 import { isLimited } from '../account-limits.ts';
 import type { Live, SessionConductorParts } from './context.ts';
+import { tellFailedCall } from './failed-call.ts';
 import { attend } from './follow.ts';
 
 type Way = (parts: SessionConductorParts, live: Live) => Promise<void>;
@@ -91,6 +92,7 @@ export const passTime: Way = async (parts, live) => {
   // Asked to stop, it does not: the process ends, and with it the turn.
   if (isUnheeded(live, open, nowMs)) return leave(parts, live, firmly);
   if (live.unfit !== null) return leave(parts, live, atOnce);
+  await tellFailedCall(parts, live, open);
   const run = await findSessionRun(parts.store.read, live.runId);
   // It never said that it takes prompts: that start failed.
   if (run?.ready === 0 && nowMs - run.started_at > SESSION_START_MS) return leave(parts, live, atOnce);

@@ -58,6 +58,7 @@ export const startProgram = async (
     await restUnasked(parts, session);
     return null;
   }
+  if (first !== null) parts.forgetFailure(session.id);
   if (first !== null) await checkpointBefore(parts, place.environment, { session, turn: first.number });
   const settings = await settingsOf(parts, session, place.row);
   const generation = session.generation + 1;
@@ -232,9 +233,10 @@ const liveOf = (
   dialogue: given.dialogue,
   program: given.adapter.program,
   perTurn: given.adapter.perTurn === true,
+  quietRetries: given.adapter.quietRetries === true,
   turns: createMutex(),
   writes: createMutex(),
   leaving: false,
-  ...{ ending: false, unfit: null, stopping: null, checkpointed: 0, judged: '' },
+  ...{ ending: false, unfit: null, stopping: null, failedCall: null, checkpointed: 0, judged: '' },
   quietSince: parts.clock.nowMs(),
 });

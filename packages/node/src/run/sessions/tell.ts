@@ -63,7 +63,7 @@ const tellOne = async (parts: SessionConductorParts, live: Live, { command, mark
 const nextTelling = async (parts: SessionConductorParts, live: Live): Promise<Telling | null> => {
   const { read } = parts.store;
   const session = await findSession(read, live.sessionId);
-  if (session === null || session.run_id !== live.runId || live.leaving) return null;
+  if (session === null || session.run_id !== live.runId || live.leaving || live.unfit !== null) return null;
   await applyRule(parts, session);
   const open = await openTurns(read, live.sessionId);
   return (
@@ -154,6 +154,7 @@ const nextPrompt = async (
   const record = row.action === 'say' ? (row.record ?? session.record) : null;
   const command = await promptOf(parts, live, { session, row, number, record });
   if ('refused' in command) return { command: null, mark: (tx) => refuseTurn(parts, tx, { row, reason: command.refused }) };
+  parts.forgetFailure(session.id);
   const mark = async (tx: Tx): Promise<void> => {
     const { sessionId, generation } = live;
     await markDispatched(tx, { sessionId, generation, row, number, record, nowMs: parts.clock.nowMs() });

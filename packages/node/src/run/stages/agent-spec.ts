@@ -80,6 +80,7 @@ export const turnContext = async (open: OpenAttempt, harness: Harness, prompt: s
     home: environment.home,
     scratchpad: environment.scratchpad,
     brokerEndpoint: environment.brokerEndpoint,
+    modelQuietMs: parts.modelQuietMs(),
     tokenFile: open.runTokenFile,
     systemPrompt: harness.capabilities.systemPrompt ? noteOf(open) : null,
     tools: keptTools(harness, open.task),

@@ -65,6 +65,7 @@ const conductTurn = async (open: OpenAttempt, round: number, given: string): Pro
   const launch = await prepareTurn(open, harness, prompt);
   const file = await provideFile(open.environment, launch, open.runToken);
   const sinceMs = open.parts.clock.nowMs();
+  open.parts.forgetFailure(open.environment.id);
   const spec = (runId: string): RunSpec => turnSpec(open, { launch, harness, round, runId, input, file });
   const gatewayFailure = (): GatewayFailure | null => open.parts.gatewayFailure(open.environment.id, sinceMs);
   const ended = await conductProgram(open, open.environment, {
