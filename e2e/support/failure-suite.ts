@@ -1,16 +1,13 @@
 // The suite of everything that goes wrong in a conversation, for one program after the other on one node.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createLiveRows, type Client } from '@orrery/client';
+import type { Client } from '@orrery/client';
 import type { OrreryEvent, SessionView, TurnView } from '@orrery/protocol';
 import type { ScriptedModel } from '@orrery/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFor, isThere, lastCallOf, modelOfSuite } from './agents.ts';
+import { configFor, isThere, modelOfSuite } from './agents.ts';
 import type { Frailty } from './failure-table.ts';
 import { placeOfSuite } from './place.ts';
 import { makeRepository } from './repository.ts';
 import { kinds, logOf, sessionIn, texts, turnOver } from './sessions.ts';
-import { waitFor } from './wait.ts';
 
 const SLOW = { timeout: 120_000 };
 /** How long a model may be silent here. */
@@ -22,15 +19,6 @@ const always = { times: 'forever', on: 'any' } as const;
 const soon = { headers: { 'retry-after-ms': '20', 'retry-after': '1' } };
 
 const UNICODE = 'Grüße 🌍, naïve 👩‍👩‍👧 and 漢字.';
-const PIECES = 10_000;
-/** Not the same over and over: one program ends a turn whose text repeats itself. */
-const flood = Array.from({ length: PIECES }, (_, index) => `${index.toString(36).padStart(4, '-')} `).join('');
-const printed =
-  'i=0; while [ $i -lt 20 ]; do i=$((i+1)); head -c 1000000 /dev/zero | tr "\\\\0" x | fold -w 100; done; echo THE-END';
-const words = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
-
-/** A case that is one of this program, or is not. */
-const where = (has: boolean) => (has ? it : (_name: string, _test: () => Promise<void>): void => undefined);
 
 /** Says what happens in each case, with these programs. */
 export const failuresOf = (programs: readonly Frailty[]): void => {
@@ -60,7 +48,7 @@ type Around = {
 };
 
 const failuresOfOne = (program: Frailty, around: Around): void => {
-  const { name, asks, cut, hang, flood: flooded, output, told, limitSeconds } = program;
+  const { name, cut, hang, limitSeconds } = program;
   describe.skipIf(!isThere(name))(`what goes wrong with ${name}`, SLOW, () => {
     const { model, client } = around;
     const all: string[] = [];

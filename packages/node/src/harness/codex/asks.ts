@@ -3,7 +3,7 @@
 import type { Answers, InteractionAsk, InteractionOutcome, Question } from '@orrery/protocol';
 import { asText, clip } from '../clip.ts';
 import { formAnswer, formAsk } from '../forms.ts';
-import { INLINE_BODY_BYTES, INLINE_TEXT_BYTES } from '../limits.ts';
+import { INLINE_TEXT_BYTES } from '../limits.ts';
 import type { State } from './session-state.ts';
 import { approval, elicitation, userInput } from './session-wire.ts';
 
