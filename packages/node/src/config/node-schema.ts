@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { imageName, memoryKind } from '@orrery/protocol';
-import { ASIDE_DAYS, CONVERSATION_DAYS, MODEL_QUIET_MS, SESSION_ANSWER_SECONDS } from '../kernel/limits.ts';
+import { ASIDE_DAYS, CONVERSATION_DAYS, SESSION_ANSWER_SECONDS } from '../kernel/limits.ts';
+import { MODEL_QUIET_MS } from '../kernel/model-limits.ts';
 import { codehosts } from './codehost-schema.ts';
 import { egressRuleForm, isEgressRule } from './egress-cover.ts';
 import { logins } from './login-schema.ts';

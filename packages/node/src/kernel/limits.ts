@@ -298,5 +298,3 @@ export const DETAIL_BYTES = 8 * 1024 * 1024;
 export const SESSION_DETAIL_BYTES = 1024 * 1024 * 1024;
 /** Bytes of one piece of such a text: what a reader of a part reads at least. */
 export const DETAIL_PIECE_BYTES = 64 * 1024;
-/** How long a model may be silent inside one answer before a program gives the call up. Milliseconds. */
-export const MODEL_QUIET_MS = 300_000;

@@ -1,7 +1,7 @@
 // What every process of Claude Code is started with, for one turn or for a session.
 
 import type { SessionContext, TurnContext } from '../harness.ts';
-import { MODEL_QUIET_MS } from '../../kernel/limits.ts';
+import { MODEL_QUIET_MS } from '../../kernel/model-limits.ts';
 import { printHeader } from '../mcp.ts';
 import { ownModel } from '../model-name.ts';
 import { pluginArguments } from './plugin.ts';

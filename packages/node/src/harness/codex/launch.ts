@@ -3,7 +3,7 @@
 
 import type { SessionContext, TurnContext } from '../harness.ts';
 import type { McpServer } from '../mcp.ts';
-import { MODEL_QUIET_MS } from '../../kernel/limits.ts';
+import { MODEL_QUIET_MS } from '../../kernel/model-limits.ts';
 import { ownModel } from '../model-name.ts';
 
 type Common = Pick<TurnContext, keyof TurnContext & keyof SessionContext>;

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path';
 import type { SessionContext, SessionLaunch, TurnContext } from '../harness.ts';
-import { MODEL_QUIET_MS } from '../../kernel/limits.ts';
+import { MODEL_QUIET_MS } from '../../kernel/model-limits.ts';
 import { splitModel } from '../model-name.ts';
 import { requireProgram } from '../program.ts';
 

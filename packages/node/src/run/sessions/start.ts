@@ -41,6 +41,12 @@ const refuseInPlace = async (parts: SessionConductorParts, { harness }: SessionR
   await refuseOrders(parts, { harness: parts.harness(harness), projectId: row.project_id, checkout: prepared.place.path });
 };
 
+/** What precedes the turn that a process is started for. */
+const beforeTurn: typeof checkpointBefore = (parts, environment, given) => {
+  parts.forgetFailure(given.session.id);
+  return checkpointBefore(parts, environment, given);
+};
+
 /**
  * Starts a process. Its row and what it is told first are durable before it may act. Null: what it was to be started for is
  * not there any more.
@@ -58,8 +64,7 @@ export const startProgram = async (
     await restUnasked(parts, session);
     return null;
   }
-  if (first !== null) parts.forgetFailure(session.id);
-  if (first !== null) await checkpointBefore(parts, place.environment, { session, turn: first.number });
+  if (first !== null) await beforeTurn(parts, place.environment, { session, turn: first.number });
   const settings = await settingsOf(parts, session, place.row);
   const generation = session.generation + 1;
   const runId = `session.${generation}.${parts.ids('run')}`;
