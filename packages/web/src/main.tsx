@@ -11,9 +11,12 @@ import { registerWorker } from './state/needs.ts';
 import { createLive, followNode, LiveContext } from './state/live.ts';
 import './styles.css';
 
+/** Answers that are the same a moment later. */
+const final: readonly string[] = ['not_found', 'unauthenticated', 'forbidden', 'rate_limited'];
+
 /** Once more where nobody answered; an answer that says no is one. */
 const mayRetry = (failures: number, error: unknown): boolean =>
-  failures < 1 && !(error instanceof OrreryError && error.code === 'not_found');
+  failures < 1 && !(error instanceof OrreryError && final.includes(error.code));
 
 const queries = new QueryClient({
   // What a page shows is the node's word; events say when to ask again.

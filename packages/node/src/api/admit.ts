@@ -39,7 +39,9 @@ export const createAdmission = ({ tokens, clock }: { readonly tokens: Authentica
     try {
       caller = await tokens.authenticate(authorization);
     } catch (thrown) {
-      throw thrown instanceof OrreryError && thrown.code === 'unauthenticated' ? (tooManyFailures(address) ?? thrown) : thrown;
+      // Who shows nothing guesses nothing: a page that is not let in asks for all that it would show.
+      const guessed = authorization !== undefined && thrown instanceof OrreryError && thrown.code === 'unauthenticated';
+      throw guessed ? (tooManyFailures(address) ?? thrown) : thrown;
     }
     if (includesScope(caller.scope, scope)) return caller;
     throw new OrreryError('forbidden', `The token "${caller.name}" may not do this.`, {

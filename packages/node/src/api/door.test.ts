@@ -240,14 +240,18 @@ describe('the door', () => {
     expect(await from({ host: '127.0.0.1:4747', origin: 'http://127.0.0.1:4747' })).toBe(200);
   });
 
-  it('slows down those who try tokens, and nobody else', async () => {
+  it('slows down those who try tokens, and nobody else: not who shows none, as a page that is not let in', async () => {
     app = null;
+    const wrong = { scope: null, headers: { authorization: 'Bearer wrong' } } as const;
     const tries = [];
-    for (let n = 0; n < 22; n++) tries.push((await ask('/api/v1/tasks', { scope: null })).status);
+    for (let n = 0; n < 22; n++) tries.push((await ask('/api/v1/tasks', wrong)).status);
     expect(tries).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
     expect((await ask('/api/v1/tasks')).status).toBe(200);
+    const shown = [];
+    for (let n = 0; n < 30; n++) shown.push((await ask('/api/v1/tasks', { scope: null })).status);
+    expect(new Set(shown)).toEqual(new Set([401]));
     nowMs += 2_000;
-    expect((await ask('/api/v1/tasks', { scope: null })).status).toBe(401);
+    expect((await ask('/api/v1/tasks', wrong)).status).toBe(401);
   });
 
   it('holds our own answers to their schemas in tests', async () => {

@@ -139,6 +139,7 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
   };
 
   const counted = async (ready: Ready): Promise<void> => {
+    await parts.failures.settled(environmentId);
     const limit = parts.failures.limitOf(environmentId, ready.provider.id);
     if (limit !== null) return void deny('limit', limitText(ready.provider.id, limit), 'usage limit');
     const startedAtMs = parts.clock.nowMs();
@@ -189,11 +190,14 @@ export const createCall = (parts: CallServices, { exchange, identity, abort }: C
       contentType: String(answer.headers['content-type'] ?? ''),
       encoded: !['', 'identity'].includes(String(answer.headers['content-encoding'] ?? '')),
     });
-    const passed = await passAnswer(answer, exchange.response, (bytes) => reader.push(bytes));
-    const facts = reader.end();
     const exhausted = windows.find((window) => window.exhausted)?.resetsAt;
-    remember(ready.provider.id, { facts, status, passed, exhausted, retryMs, nowMs: parts.clock.nowMs() });
-    return { status, facts };
+    const known = passAnswer(answer, exchange.response, (bytes) => reader.push(bytes)).then((passed) => {
+      const facts = reader.end();
+      remember(ready.provider.id, { facts, status, passed, exhausted, retryMs, nowMs: parts.clock.nowMs() });
+      return { status, facts };
+    });
+    if (status >= 400) parts.failures.coming(environmentId, known);
+    return known;
   };
 
   /** The newest call says how the environment stands with its provider; a program that went away says nothing. */

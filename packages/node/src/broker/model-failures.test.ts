@@ -1,3 +1,5 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, callOn, minted, openBrokerPlace, rows, type BrokerPlace, type PlaceOptions } from '../../test/broker-place.ts';
 
@@ -45,6 +47,36 @@ describe('what the gateway knows of failed calls', () => {
     });
     place.broker.forgetFailure('env_1');
     expect(await asked()).toBe(429);
+  });
+
+  it('spends none either where the program calls again before it has read the refusal', async () => {
+    const body = JSON.stringify({
+      type: 'error',
+      error: { type: 'rate_limit_error', message: 'You have reached your usage limit.' },
+    });
+    let calls = 0;
+    const slow = createServer((request, response) => {
+      calls += 1;
+      request.resume();
+      const headers = { 'content-type': 'application/json', 'anthropic-ratelimit-unified-status': 'rejected' };
+      response.writeHead(429, headers).flushHeaders();
+      setTimeout(() => response.end(body), 200);
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const place = await open({
+      providers: { anthropic: { baseUrl: `http://127.0.0.1:${(slow.address() as AddressInfo).port}` } },
+    });
+    const { path, headers, body: asked } = callOn.anthropic(await minted(place));
+    const early = await new Promise<number>((resolve, reject) => {
+      const { socketPath } = place.broker;
+      const first = request({ socketPath, path, method: 'POST', headers }, () => {
+        ask(socketPath, { path, headers, body: asked }).then(({ status }) => resolve(status), reject);
+      });
+      first.end(asked);
+    });
+    expect([early, calls]).toEqual([402, 1]);
+    slow.closeAllConnections();
+    slow.close();
   });
 
   it.each(['anthropic', 'responses', 'chat'] as const)(
