@@ -110,7 +110,7 @@ describe.skipIf(chromium === null || !built)('terminals in the page', { timeout:
 
   it('several look: the smallest visible one gives the size, and who types takes over', async () => {
     const phone = await entered({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
-    await shows(phone, /set-2/);
+    await shows(phone, /set-43/);
     await expect.poll(async () => (await only()).viewers).toBe(2);
     await type(phone, 'clear; stty size; echo by-the-phone');
     for (const page of [first, phone]) await shows(page, /^\d+ \d+\nby-the-phone/m);
