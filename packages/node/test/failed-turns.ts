@@ -67,10 +67,11 @@ export const failedTurns: Readonly<Record<string, Readonly<Record<SpokenProgram,
     codex: [2, codexFails('exceeded retry limit, last status: 429 Too Many Requests')],
     pi: [2, piFails(starts('429 {"type":"error","error":{"type":"rate_limit_error"'))],
   },
+  // The first answer is the provider's, and programs that call again have the gateway's (decision 112).
   usage_limit: {
-    claude: [2, claudeFails(429, 'rate_limit')],
+    claude: [1, claudeFails(402, 'unknown')],
     codex: [1, codexFails(starts('You’ve hit your usage limit.'))],
-    pi: [2, piFails(starts('429 {"type":"error"'))],
+    pi: [1, piFails(starts('402 {"type":"error"'))],
   },
   overloaded: {
     claude: [2, claudeFails(529, 'server_error')],

@@ -27,6 +27,12 @@ const recorded = (harness: Harness, name: string): readonly string[] => {
   return wordsOf(steps.flatMap(({ facts }) => facts));
 };
 
+/** A program that is stopped before it has begun ends its turn with an error of its own, or as stopped: which one is a matter of milliseconds. */
+const stopped =
+  (name: string) =>
+  (word: string): string =>
+    name === 'stops' && word === 'program' ? 'stopped' : word;
+
 let place: SpokenPlace | null = null;
 afterEach(async () => {
   await place?.close();
@@ -40,7 +46,7 @@ for (const harness of pinned) {
     it.each(names)('%s: ends its turns as it did, says nothing unknown, and goes when its input ends', async (name) => {
       place = await openSpokenPlace();
       const { happened, ended, events } = await sessionScenarios[name]!(harness, place);
-      expect(wordsOf(ended)).toEqual(recorded(harness, name));
+      expect(wordsOf(ended).map(stopped(name))).toEqual(recorded(harness, name).map(stopped(name)));
       expect(events.filter((event) => event.kind === 'notice' && /does not know/.test(event.text))).toEqual([]);
       expect(happened.at(-1)).toEqual({ end: { exitCode: 0, signal: null } });
     });
